@@ -2,14 +2,15 @@
 //! are decoded. Decoded signals survive a round trip, whatever the form of the frames.
 #![no_main]
 
+use bytes::Buf;
 use libfuzzer_sys::fuzz_target;
 use purlin_dist_protocol::Flags;
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{
-    Broken, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
+    Broken, Encoded, Frames, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
     take_frame,
 };
-use purlin_term::{Encoder, PidParts, Term};
+use purlin_term::{PidParts, Term};
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
@@ -43,8 +44,9 @@ fuzz_target!(|input: &[u8]| {
             due.push(signal);
         }
     }
-    let mut written = Vec::new();
-    outgoing.swap(&mut written);
+    let mut frames = Frames::default();
+    outgoing.swap(&mut frames);
+    let written = frames.copy_to_bytes(frames.remaining());
     let (mut rest, mut came) = (&written[..], Vec::new());
     let (mut incoming, mut last) = (Incoming::new(Limits::default()), None);
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
@@ -124,19 +126,12 @@ fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -
         let payload = signal.payload.clone().map(Payload::Term);
         return matches!(outgoing.put(control, payload.as_ref()), Ok(Size::Small));
     };
-    let (mut encoder, mut portions) = (Encoder::bare(payload), Vec::new());
-    loop {
-        let mut one = Vec::new();
-        let Ok(done) = encoder.write_some(&mut one, portion) else { return false };
-        portions.push(one);
-        if done {
-            break;
-        }
-    }
-    let count = portions.len() as u64;
-    let Ok(sequence) = outgoing.first(control, count, &portions[0]) else { return false };
-    for (left, portion) in (1..count).rev().zip(&portions[1..]) {
-        outgoing.next(sequence, left, portion);
+    let Ok(mut encoded) = Encoded::term(payload) else { return false };
+    let count = encoded.len().div_ceil(portion) as u64;
+    let first = encoded.split_to(portion);
+    let Ok(sequence) = outgoing.first(control, count, first) else { return false };
+    for left in (1..count).rev() {
+        outgoing.next(sequence, left, &encoded.split_to(portion));
     }
     true
 }

@@ -16,7 +16,7 @@
 //! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read. While the reader lingers, a
 //! message of a one-way stream, or the first request after one, may arrive up to 2 ms late.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::Shutdown;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -223,19 +223,31 @@ impl Drop for WriteHalf {
 
 impl AsyncWrite for WriteHalf {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         loop {
             ready!(poll_wait(&mut this.wait, cx))?;
-            if let Some(count) = this.socket.write(bytes)? {
+            if let Some(count) = this.socket.write_vectored(parts)? {
                 this.writes.add();
                 return Poll::Ready(Ok(count));
             }
             this.wait = Some(wait(&this.socket, Interest::WRITABLE));
         }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -11,7 +11,7 @@
 //! COST: a read or a write is one system call. A wait is two more and an allocation, to register
 //! and deregister the socket.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -57,6 +57,14 @@ impl Socket {
     /// The connection broke.
     pub fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         now_or_would_block(|| self.stream().write(bytes))
+    }
+
+    /// As [`Socket::write`], from several parts.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub fn write_vectored(&self, parts: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
+        now_or_would_block(|| self.stream().write_vectored(parts))
     }
 
     /// Duplicates the descriptor, so that two tasks can wait at the same time. Tokio registers a

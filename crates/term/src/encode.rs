@@ -8,6 +8,8 @@
 
 use std::slice::Iter;
 
+use bytes::Bytes;
+
 use crate::error::EncodeError;
 use crate::put::{AtomIndex, Atoms, Buffer, count, put_head, put_integer, put_small, put_tuple};
 use crate::tag;
@@ -15,6 +17,8 @@ use crate::{Atom, Fun, NativeRecord, Port, Term};
 
 /// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
+/// Minimum length of a binary that is shared. WHY: sharing a short one costs more than copying it.
+const MIN_SHARED: usize = 4 << 10;
 /// Ports with a number below this are encoded as nodes before OTP 24 encode them.
 const SMALL_PORTS: u64 = 1 << 28;
 
@@ -44,6 +48,7 @@ pub struct Encoder<'t, 'c> {
     /// Whether only the version has been written, so that a whole message follows.
     whole: bool,
     atoms: Atoms<'c>,
+    shared: Option<&'c mut Vec<(usize, Bytes)>>,
     /// Number of open funs. No fragment ends inside of one, because its size is not yet known.
     funs: usize,
 }
@@ -66,7 +71,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
     /// Creates an encoder that writes the version byte before the term, as `term_to_binary` does.
     pub fn new(term: &'t Term) -> Self {
         let stack = vec![Left::One(term)];
-        Self { stack, version: true, whole: true, atoms: Atoms(None), funs: 0 }
+        Self { stack, version: true, whole: true, atoms: Atoms(None), shared: None, funs: 0 }
     }
 
     /// Creates an encoder that writes no version byte, as after the header of a message between
@@ -79,6 +84,25 @@ impl<'t, 'c> Encoder<'t, 'c> {
     #[must_use]
     pub fn index(mut self, index: &'c mut AtomIndex<'c>) -> Self {
         self.atoms = Atoms(Some(index));
+        self
+    }
+
+    /// Does not append binaries of 4 KiB or more to the buffer, but adds each to `shared`, with its position in the
+    /// buffer. Those in funs are appended.
+    ///
+    /// ```
+    /// use purlin_term::{Encoder, Term};
+    ///
+    /// let term = Term::tuple([Term::from(vec![7; 5000].as_slice()), Term::from(1)]);
+    /// let (mut bytes, mut shared) = (Vec::new(), Vec::new());
+    /// Encoder::new(&term).share(&mut shared).write(&mut bytes)?;
+    /// let [(at, binary)] = &shared[..] else { panic!("one binary") };
+    /// assert_eq!([&bytes[..*at], binary, &bytes[*at..]].concat(), term.encode()?);
+    /// # Ok::<(), purlin_term::EncodeError>(())
+    /// ```
+    #[must_use]
+    pub fn share(mut self, shared: &'c mut Vec<(usize, Bytes)>) -> Self {
+        self.shared = Some(shared);
         self
     }
 
@@ -161,7 +185,12 @@ impl<'t, 'c> Encoder<'t, 'c> {
             Term::Atom(atom) => self.atoms.put(buffer, atom),
             Term::Binary(bytes) => {
                 put_head(buffer, tag::BINARY, bytes.len())?;
-                self.stack.push(Left::Bytes(bytes));
+                match &mut self.shared {
+                    Some(shared) if bytes.len() >= MIN_SHARED && self.funs == 0 => {
+                        shared.push((buffer.len(), bytes.clone().into()));
+                    }
+                    _ => self.stack.push(Left::Bytes(bytes)),
+                }
             }
             Term::BitString(bits) => {
                 put_head(buffer, tag::BIT_BINARY, bits.bytes().len())?;

@@ -12,6 +12,9 @@ const WHOLE: u8 = 68;
 const FIRST: u8 = 69;
 const NEXT: u8 = 70;
 
+/// Length of the header of a further fragment.
+pub(super) const NEXT_LENGTH: usize = 2 + 8 + 8;
+
 /// Bit in the four bits of an entry: a new atom follows.
 const NEW: u8 = 8;
 /// Bit in the four bits after all entries: lengths of atoms have two bytes.

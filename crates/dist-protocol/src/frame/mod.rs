@@ -35,7 +35,9 @@
 
 mod cache;
 mod control_template;
+mod encoded;
 mod fragments;
+mod frames;
 mod header;
 mod incoming;
 mod incoming_frame;
@@ -45,6 +47,8 @@ mod payload;
 
 pub use super::broken::{Broken, InvalidMessage};
 pub use control_template::{ControlTemplate, OutgoingControl};
+pub use encoded::Encoded;
+pub use frames::Frames;
 pub use incoming::Incoming;
 pub use incoming_frame::{IncomingFrame, Recipient};
 pub use limits::{FRAGMENT_SIZE, Limits, take_frame};

@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Buf;
 use purlin_term::{Atom, EncodeError, Encoder, Writer};
 
 use crate::control::Control;
 use crate::flags::Flags;
 use crate::frame::cache::SendCache;
 use crate::frame::control_template::OutgoingControl;
+use crate::frame::encoded::Encoded;
+use crate::frame::frames::Frames;
 use crate::frame::header;
 use crate::frame::limits::FRAGMENT_SIZE;
 use crate::frame::payload::Payload;
@@ -17,9 +20,8 @@ const KEPT: usize = 4 * FRAGMENT_SIZE;
 
 /// Encoder state of one connection. Frames accumulate until the writer [takes](Outgoing::swap) them.
 ///
-/// If the peer supports fragments, [`Outgoing::put`] does not encode a payload larger than [`FRAGMENT_SIZE`] and
-/// returns [`Size::Large`]. The sender then encodes one fragment at a time and adds each with
-/// [`Outgoing::first`] and [`Outgoing::next`].
+/// If the peer supports fragments, [`Outgoing::put`] does not add a payload larger than [`FRAGMENT_SIZE`] and returns
+/// [`Size::Large`]. The writer then adds one fragment at a time with [`Outgoing::first`] and [`Outgoing::next`].
 ///
 /// COST: a cached atom takes two bytes in the frame and one comparison.
 #[derive(Debug)]
@@ -27,8 +29,10 @@ pub struct Outgoing {
     /// Identifies this encoder in cached templates.
     number: u64,
     flags: Flags,
+    /// Maximum length of a payload that is not fragmented.
+    most: usize,
     cache: SendCache,
-    frames: Vec<u8>,
+    frames: Frames,
     /// The terms of the frame being encoded.
     body: Vec<u8>,
     sequence: u64,
@@ -63,24 +67,33 @@ impl Outgoing {
         // ORDER: relaxed: a unique number that orders nothing else.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let cache = SendCache::default();
-        Self { number, flags, cache, frames: Vec::new(), body: Vec::new(), sequence: 0 }
+        let most = if flags.contains(Flags::FRAGMENTS) { FRAGMENT_SIZE } else { usize::MAX };
+        Self {
+            number,
+            flags,
+            most,
+            cache,
+            frames: Frames::default(),
+            body: Vec::new(),
+            sequence: 0,
+        }
     }
 
     /// Number of bytes to be written.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.frames.len()
+        self.frames.remaining()
     }
 
     /// Exchanges the accumulated frames for an empty buffer.
-    pub fn swap(&mut self, empty: &mut Vec<u8>) {
-        debug_assert!(empty.is_empty());
+    pub fn swap(&mut self, empty: &mut Frames) {
+        debug_assert!(!empty.has_remaining());
         std::mem::swap(&mut self.frames, empty);
     }
 
     /// Adds a tick.
     pub fn tick(&mut self) {
-        self.frames.extend_from_slice(&[0; 4]);
+        self.frames.bytes().extend_from_slice(&[0; 4]);
     }
 
     /// Adds a control message with its payload, unless the payload must be fragmented.
@@ -93,6 +106,9 @@ impl Outgoing {
         payload: Option<&Payload<'_>>,
     ) -> Result<Size, Unsendable> {
         let OutgoingControl { control, encoding } = control.into();
+        if payload.and_then(Payload::len).is_some_and(|length| length > self.most) {
+            return Ok(Size::Large);
+        }
         let (Some(encoding), Some(Payload::Bytes(bytes)), true) =
             (encoding, payload, self.has_headers())
         else {
@@ -102,16 +118,18 @@ impl Outgoing {
             && let Some(beginning) = encoding.beginning(self.number, self.cache.changes())
         {
             let length = (beginning.len() + bytes.len()) as u32;
-            self.frames.reserve(4 + beginning.len() + bytes.len());
-            self.frames.extend_from_slice(&length.to_be_bytes());
-            self.frames.extend_from_slice(beginning);
-            self.frames.extend_from_slice(bytes);
+            let frames = self.frames.bytes();
+            frames.reserve(4 + beginning.len() + bytes.len());
+            frames.extend_from_slice(&length.to_be_bytes());
+            frames.extend_from_slice(beginning);
+            frames.extend_from_slice(bytes);
             return Ok(Size::Small);
         }
-        let start = self.frames.len() + 4;
+        let start = self.frames.bytes().len() + 4;
         let put = self.put_once(control, payload)?;
         if put == Size::Small && !self.cache.is_changed() {
-            let beginning = &self.frames[start..self.frames.len() - bytes.len()];
+            let frames = self.frames.bytes();
+            let beginning = &frames[start..frames.len() - bytes.len()];
             encoding.was_written(self.number, self.cache.changes(), beginning);
         }
         Ok(put)
@@ -141,41 +159,23 @@ impl Outgoing {
             self.body.push(header::VERSION);
         }
         self.control(control)?;
-        if let Some(payload) = payload {
-            if !headers {
-                self.body.push(header::VERSION);
-            }
-            let most =
-                if self.flags.contains(Flags::FRAGMENTS) { FRAGMENT_SIZE } else { usize::MAX };
-            if !self.payload(payload, most)? {
+        if payload.is_some() && !headers {
+            self.body.push(header::VERSION);
+        }
+        if let Some(Payload::Term(term)) = payload {
+            let caches = self.has_cache();
+            let Self { cache, body, .. } = self;
+            let mut index = |atom: &Atom| if caches { cache.index(atom) } else { None };
+            if !Encoder::bare(term).index(&mut index).write_some(body, self.most)? {
                 return Ok(Size::Large);
             }
         }
         if headers {
-            self.frame(header::write_whole)?;
+            self.frame(header::write_whole, payload)?;
         } else {
-            self.frame(|_, out| out.push(header::PASS_THROUGH))?;
+            self.frame(|_, out| out.push(header::PASS_THROUGH), payload)?;
         }
         Ok(Size::Small)
-    }
-
-    /// Encodes a payload. Returns `false` if it is larger than `most`.
-    fn payload(&mut self, payload: &Payload<'_>, most: usize) -> Result<bool, Unsendable> {
-        match payload {
-            Payload::Term(term) => {
-                let caches = self.has_cache();
-                let Self { cache, body, .. } = self;
-                let mut index = |atom: &Atom| if caches { cache.index(atom) } else { None };
-                Ok(Encoder::bare(term).index(&mut index).write_some(body, most)?)
-            }
-            Payload::Bytes(bytes) => {
-                let is_small = bytes.len() <= most;
-                if is_small {
-                    self.body.extend_from_slice(bytes);
-                }
-                Ok(is_small)
-            }
-        }
     }
 
     /// Adds the first of `count` fragments. Returns the sequence id of the message.
@@ -186,14 +186,15 @@ impl Outgoing {
         &mut self,
         control: &Control,
         count: u64,
-        portion: &[u8],
+        fragment: Encoded,
     ) -> Result<u64, Unsendable> {
         self.sequence += 1;
         let sequence = self.sequence;
         self.cache.begin();
+        let fragment = Payload::Encoded(fragment);
         let made = self.control(control).and_then(|()| {
-            self.body.extend_from_slice(portion);
-            self.frame(|cache, out| header::write_first(sequence, count, cache, out))
+            let header = |cache: &_, out: &mut _| header::write_first(sequence, count, cache, out);
+            self.frame(header, Some(&fragment))
         });
         if made.is_err() {
             self.cache.forget();
@@ -203,13 +204,12 @@ impl Outgoing {
     }
 
     /// Adds a further fragment; `left` is the number of fragments left, including this one.
-    pub fn next(&mut self, sequence: u64, left: u64, portion: &[u8]) {
-        let start = self.frames.len();
-        self.frames.extend_from_slice(&[0; 4]);
-        header::write_next(sequence, left, &mut self.frames);
-        self.frames.extend_from_slice(portion);
-        let length = (self.frames.len() - start - 4) as u32;
-        self.frames[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    pub fn next(&mut self, sequence: u64, left: u64, fragment: &Encoded) {
+        let length = (header::NEXT_LENGTH + fragment.len()) as u32;
+        let bytes = self.frames.bytes();
+        bytes.extend_from_slice(&length.to_be_bytes());
+        header::write_next(sequence, left, bytes);
+        fragment.pieces().for_each(|piece| self.frames.put_piece(piece));
     }
 
     /// Resets the buffer for the next frame; releases capacity beyond [`KEPT`].
@@ -233,18 +233,30 @@ impl Outgoing {
         Ok(control.write(&mut Writer::new(body).index(&mut index))?)
     }
 
-    /// Adds a frame consisting of a header and the encoded body.
-    fn frame(&mut self, header: impl FnOnce(&SendCache, &mut Vec<u8>)) -> Result<(), Unsendable> {
-        let start = self.frames.len();
-        self.frames.extend_from_slice(&[0; 4]);
-        header(&self.cache, &mut self.frames);
-        let length = self.frames.len() - start - 4 + self.body.len();
+    /// Adds a frame consisting of a header, the encoded body, and a payload that is not a term.
+    fn frame(
+        &mut self,
+        header: impl FnOnce(&SendCache, &mut Vec<u8>),
+        payload: Option<&Payload<'_>>,
+    ) -> Result<(), Unsendable> {
+        let bytes = self.frames.bytes();
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; 4]);
+        header(&self.cache, bytes);
+        bytes.extend_from_slice(&self.body);
+        let length = bytes.len() - start - 4 + payload.and_then(Payload::len).unwrap_or(0);
         let Ok(length) = u32::try_from(length) else {
-            self.frames.truncate(start);
+            bytes.truncate(start);
             return Err(Unsendable::Term(EncodeError::TooLong));
         };
-        self.frames[start..start + 4].copy_from_slice(&length.to_be_bytes());
-        self.frames.extend_from_slice(&self.body);
+        bytes[start..start + 4].copy_from_slice(&length.to_be_bytes());
+        match payload {
+            Some(Payload::Bytes(payload)) => bytes.extend_from_slice(payload),
+            Some(Payload::Encoded(payload)) => {
+                payload.pieces().for_each(|piece| self.frames.put_piece(piece));
+            }
+            Some(Payload::Term(_)) | None => {}
+        }
         Ok(())
     }
 }

@@ -1,14 +1,11 @@
 //! Payloads of control messages, outgoing and incoming.
 
-use std::borrow::Cow;
-
-use purlin_term::{
-    Atom, AtomTable, Decoder, EncodeError, Encoder, Limits, Pid, Reader, Term, ValueError,
-};
+use purlin_term::{Atom, AtomTable, Decoder, EncodeError, Limits, Pid, Reader, Term, ValueError};
 use serde::de::DeserializeOwned;
 
 use crate::broken::InvalidMessage;
 use crate::control::Control;
+use crate::frame::encoded::Encoded;
 use crate::frame::header::VERSION;
 
 /// A control message with its payload.
@@ -26,61 +23,27 @@ pub enum Payload<'a> {
     /// A term, whose atoms use the atom cache.
     Term(Term),
     /// A term in the external term format without its version byte. Its atoms are sent as encoded, without the cache.
-    Bytes(Cow<'a, [u8]>),
+    Bytes(&'a [u8]),
+    /// Likewise, in pieces, which are not copied when they are sent in fragments.
+    Encoded(Encoded),
 }
 
 impl Payload<'_> {
-    /// Converts borrowed bytes to owned ones.
-    #[must_use]
-    pub fn into_owned(self) -> Payload<'static> {
+    /// Encodes a term and takes ownership of bytes, so that the payload can be stored and its memory is known.
+    pub(crate) fn encoded(self) -> Result<Encoded, EncodeError> {
         match self {
-            Self::Term(term) => Payload::Term(term),
-            Self::Bytes(bytes) => Payload::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::Term(term) => Encoded::term(&term),
+            Self::Bytes(bytes) => Ok(bytes.to_vec().into()),
+            Self::Encoded(encoded) => Ok(encoded),
         }
     }
 
-    /// Encodes a term, so that its memory is known.
-    pub(crate) fn encoded(self) -> Result<Payload<'static>, EncodeError> {
-        let Self::Term(term) = &self else { return Ok(self.into_owned()) };
-        let mut bytes = Vec::new();
-        Encoder::bare(term).write_some(&mut bytes, usize::MAX)?;
-        Ok(Payload::Bytes(bytes.into()))
-    }
-
-    /// Number of bytes; 0 for a term.
-    pub(crate) fn stored(&self) -> usize {
+    /// Number of bytes, or `None` for a term.
+    pub(super) fn len(&self) -> Option<usize> {
         match self {
-            Self::Term(_) => 0,
-            Self::Bytes(bytes) => bytes.len(),
-        }
-    }
-
-    /// Returns an encoder that writes the payload one fragment at a time.
-    pub(crate) fn fragments(&self) -> FragmentEncoder<'_> {
-        match self {
-            Self::Term(term) => FragmentEncoder::Term(Encoder::bare(term)),
-            Self::Bytes(bytes) => FragmentEncoder::Bytes(bytes),
-        }
-    }
-}
-
-/// The part of a payload not yet encoded.
-pub(crate) enum FragmentEncoder<'a> {
-    Term(Encoder<'a, 'a>),
-    Bytes(&'a [u8]),
-}
-
-impl FragmentEncoder<'_> {
-    /// Encodes at most `most` further bytes. Returns whether they were the last.
-    pub(crate) fn write(&mut self, out: &mut Vec<u8>, most: usize) -> Result<bool, EncodeError> {
-        match self {
-            Self::Term(encoder) => encoder.write_some(out, most),
-            Self::Bytes(bytes) => {
-                let (now, later) = bytes.split_at(most.min(bytes.len()));
-                out.extend_from_slice(now);
-                *bytes = later;
-                Ok(later.is_empty())
-            }
+            Self::Term(_) => None,
+            Self::Bytes(bytes) => Some(bytes.len()),
+            Self::Encoded(encoded) => Some(encoded.len()),
         }
     }
 }

@@ -1,7 +1,6 @@
-use std::borrow::Cow;
-
+use bytes::Buf;
 use proptest::prelude::*;
-use purlin_term::{Atom, Encoder, Pid, PidParts, Term, Writer};
+use purlin_term::{Atom, Pid, PidParts, Term, Writer};
 
 use super::*;
 use crate::control::Control;
@@ -16,10 +15,16 @@ fn to(id: u32) -> Control {
     Control::SendSender { from: pid(1), to: pid(id), token: None }
 }
 
+/// Takes all encoded frames.
+fn written(outgoing: &mut Outgoing) -> Vec<u8> {
+    let mut frames = Frames::default();
+    outgoing.swap(&mut frames);
+    frames.copy_to_bytes(frames.remaining()).into()
+}
+
 /// Decodes all encoded frames, as the peer would.
 fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
-    let mut bytes = Vec::new();
-    outgoing.swap(&mut bytes);
+    let bytes = written(outgoing);
     let mut rest = &bytes[..];
     let mut signals = Vec::new();
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
@@ -42,17 +47,13 @@ fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, String>
 }
 
 /// The fragments of a payload, without a version byte.
-fn portions(payload: &Term, most: usize) -> Vec<Vec<u8>> {
-    let mut encoder = Encoder::bare(payload);
+fn portions(payload: &Term, most: usize) -> Vec<Encoded> {
+    let mut encoded = Encoded::term(payload).expect("a term");
     let mut portions = Vec::new();
-    loop {
-        let mut portion = Vec::new();
-        let done = encoder.write_some(&mut portion, most).expect("a term");
-        portions.push(portion);
-        if done {
-            return portions;
-        }
+    while !encoded.is_empty() {
+        portions.push(encoded.split_to(most));
     }
+    portions
 }
 
 #[test]
@@ -61,8 +62,7 @@ fn message_without_header_is_encoded_as_pass_through() {
     let payload = Payload::Term(Term::atom("hi"));
     let control = Control::Send { to: pid(7), token: None };
     assert_eq!(outgoing.put(&control, Some(&payload)), Ok(Size::Small));
-    let mut bytes = Vec::new();
-    outgoing.swap(&mut bytes);
+    let bytes = written(&mut outgoing);
     let pid = b"\x58\x77\x03a@h\0\0\0\x07\0\0\0\0\0\0\0\x01";
     let due = [&b"\0\0\0\x1f\x70\x83\x68\x03\x61\x02\x77\0"[..], pid, b"\x83\x77\x02hi"].concat();
     assert_eq!(bytes, due);
@@ -77,7 +77,7 @@ fn atom_is_sent_once_and_then_by_its_cache_entry() {
     let mut frames = [Vec::new(), Vec::new()];
     for bytes in &mut frames {
         assert_eq!(outgoing.put(&control, None), Ok(Size::Small));
-        outgoing.swap(bytes);
+        *bytes = written(&mut outgoing);
     }
     // Version, header, one atom, its bits: new, with its segment; no long lengths.
     let [first, second] = &frames;
@@ -132,8 +132,8 @@ fn large_payload_is_fragmented_and_other_frames_may_come_between() {
     assert_eq!(outgoing.waiting(), 0);
     let portions = portions(&large, FRAGMENT_SIZE);
     let count = portions.len() as u64;
-    let sequence = outgoing.first(&to(2), count, &portions[0]).expect("a term");
-    let other = outgoing.first(&to(3), count, &portions[0]).expect("a term");
+    let sequence = outgoing.first(&to(2), count, portions[0].clone()).expect("a term");
+    let other = outgoing.first(&to(3), count, portions[0].clone()).expect("a term");
     for (left, portion) in (1..count).rev().zip(&portions[1..]) {
         assert_eq!(outgoing.put(&to(4), Some(&small)), Ok(Size::Small));
         outgoing.next(sequence, left, portion);
@@ -143,6 +143,20 @@ fn large_payload_is_fragmented_and_other_frames_may_come_between() {
     let order: Vec<_> = signals.iter().map(|signal| signal.control.clone()).collect();
     assert_eq!(order, [to(4), to(4), to(4), to(2), to(3)]);
     assert_eq!(signals[3].payload, Some(large));
+}
+
+#[test]
+fn atoms_of_the_last_frame_stay_cached_after_a_large_payload_was_refused() {
+    let mut outgoing = Outgoing::new(Flags::OFFERED);
+    let mut incoming = Incoming::new(Limits::default());
+    let large = vec![7; FRAGMENT_SIZE + 1];
+    for payload in [Payload::Bytes(&large), Payload::Encoded(large.clone().into())] {
+        assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(Term::NIL))), Ok(Size::Small));
+        assert_eq!(outgoing.put(&to(3), Some(&payload)), Ok(Size::Large));
+        assert_eq!(outgoing.put(&to(4), Some(&Payload::Term(Term::NIL))), Ok(Size::Small));
+        let controls = read(&mut outgoing, &mut incoming).into_iter().map(|signal| signal.control);
+        assert_eq!(controls.collect::<Vec<_>>(), [to(2), to(4)]);
+    }
 }
 
 #[test]
@@ -224,8 +238,7 @@ fn limits_for_terms_apply_to_values() {
         let mut outgoing = Outgoing::new(Flags::OFFERED);
         let payload = Payload::Term(Term::list(vec![Term::NIL; elements]));
         assert_eq!(outgoing.put(&to(2), Some(&payload)), Ok(Size::Small));
-        let mut bytes = Vec::new();
-        outgoing.swap(&mut bytes);
+        let bytes = written(&mut outgoing);
         let received = incoming.take(&bytes[4..]).expect("a frame").expect("a message");
         let (_, message) = received.message().expect("a message");
         message.value::<Vec<Vec<u8>>>()
@@ -245,7 +258,7 @@ fn evicted_atom_is_sent_again_before_a_template_uses_it() {
     let other = (0..).map(|n| format!("n{n}")).find(|text| slot(text) == slot("a@h"));
     let other = Atom::new(&other.expect("there are 2048 slots")).expect("a short text");
     let other = Payload::Term(Term::Atom(other));
-    let message = Payload::Bytes(Cow::Borrowed(b"\x61\x01"));
+    let message = Payload::Bytes(b"\x61\x01");
     let (mut once, mut again) = (Outgoing::new(Flags::OFFERED), Outgoing::new(Flags::OFFERED));
     let mut template = ControlTemplate::new(to(2));
     let elsewhere = Control::Send { to: Pid { node: Atom::EMPTY, ..pid(3) }, token: None };
@@ -258,9 +271,7 @@ fn evicted_atom_is_sent_again_before_a_template_uses_it() {
             assert_eq!(outgoing.put(&elsewhere, Some(&other)), Ok(Size::Small));
         }
     }
-    let [mut expected, mut bytes] = [Vec::new(), Vec::new()];
-    once.swap(&mut expected);
-    again.swap(&mut bytes);
+    let (expected, bytes) = (written(&mut once), written(&mut again));
     assert_eq!(bytes, expected);
 }
 
@@ -304,8 +315,7 @@ fn a_message_with_trailing_bytes_is_invalid() {
     let mut outgoing = Outgoing::new(Flags::FRAGMENTS);
     let link = Control::Link { from: pid(1), to: pid(2) };
     assert_eq!(outgoing.put(&link, Some(&Payload::Term(Term::NIL))), Ok(Size::Small));
-    let mut bytes = Vec::new();
-    outgoing.swap(&mut bytes);
+    let mut bytes = written(&mut outgoing);
     let frame = &mut bytes[4..];
     assert_eq!(take(&mut incoming, frame), Err(InvalidMessage::Trailing.to_string()));
     // With an arity of four, the payload is another field.
@@ -356,7 +366,7 @@ proptest! {
                 Some(payload) if most < 100 && flags.contains(Flags::FRAGMENTS) => {
                     let portions = portions(payload, most);
                     let count = portions.len() as u64;
-                    let sequence = outgoing.first(&control, count, &portions[0]).expect("a term");
+                    let sequence = outgoing.first(&control, count, portions[0].clone()).expect("a term");
                     for (left, portion) in (1..count).rev().zip(&portions[1..]) {
                         outgoing.next(sequence, left, portion);
                     }
@@ -385,16 +395,15 @@ proptest! {
             let (control, template) = which.get_mut(&mut repeated[..]);
             let payload = control.has_payload().then_some(payload);
             due.push(Signal { control: control.clone(), payload: payload.clone() });
-            let payload = payload.map(|term| match as_bytes {
-                true => Payload::Bytes(term.encode().expect("a term")[1..].to_vec().into()),
-                false => Payload::Term(term),
-            });
+            let encoded = payload.as_ref().map(|term| term.encode().expect("a term"));
+            let payload = match (&encoded, payload) {
+                (Some(encoded), _) if as_bytes => Some(Payload::Bytes(&encoded[1..])),
+                (_, payload) => payload.map(Payload::Term),
+            };
             prop_assert_eq!(once.put(&*control, payload.as_ref()), Ok(Size::Small));
             prop_assert_eq!(again.put(template, payload.as_ref()), Ok(Size::Small));
         }
-        let (mut expected, mut bytes) = (Vec::new(), Vec::new());
-        once.swap(&mut expected);
-        again.swap(&mut bytes);
+        let (expected, bytes) = (written(&mut once), written(&mut again));
         prop_assert_eq!(&bytes, &expected);
         let mut incoming = Incoming::new(Limits::default());
         let (mut rest, mut due, mut last) = (&bytes[..], due.into_iter(), None);

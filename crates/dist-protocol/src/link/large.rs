@@ -1,161 +1,135 @@
-//! Task that sends one large message: encodes one fragment at a time, as fast as fragments are written.
-//!
-//! The payload is encoded twice: first to count the fragments, because the first fragment contains
-//! their number, then to send them. So at most one encoded fragment is in memory, whatever the size
-//! of the payload.
-
-use std::sync::Arc;
+//! Large messages in progress: the writer adds their fragments to its batches, one of each sender in turn.
 
 use purlin_term::Pid;
-use tokio::task::yield_now;
-use tracing::error;
 
 use crate::control::Control;
-use crate::frame::{FRAGMENT_SIZE, Payload, Size, Unsendable};
+use crate::frame::{Encoded, FRAGMENT_SIZE, Payload, Size, Unsendable};
 use crate::link::origin::Origin;
-use crate::link::shared::{Held, Shared, notified_until};
+use crate::link::shared::State;
 
-/// Low watermark for bytes of large messages in the queue: below it the next fragment is added. Frames of other senders
-/// then wait for at most this and one fragment.
-///
-/// WHY only bytes of large messages: if other senders kept the queue long, a large message would never advance.
-const LOW_WATERMARK: usize = FRAGMENT_SIZE;
+/// Number of bytes of large messages in a batch from which no fragment is added. Frames of other senders then wait for
+/// at most this and the header of a fragment.
+const BATCH: usize = 2 * FRAGMENT_SIZE;
 
-/// A large message in progress, followed by later signals of its sender.
+/// A signal to be sent behind others of its sender: a large message, or a signal held back behind one.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) origin: Origin,
+    pub(super) control: Control,
+    pub(super) payload: Option<Payload<'static>>,
+    /// Its memory, if it is an answer.
+    pub(super) memory: usize,
+}
+
+/// A sender of held signals, which takes turns with others.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) key: Option<Pid>,
+    pub(super) large: Option<Large>,
+}
+
+/// A large message of which fragments have to be sent.
 #[derive(Debug)]
 pub(super) struct Large {
-    shared: Arc<Shared>,
-    sender: Option<Pid>,
     origin: Origin,
     memory: usize,
     control: Control,
-    payload: Payload<'static>,
+    /// The rest of the payload, and the number of its fragments.
+    payload: Encoded,
+    left: u64,
+    /// Sequence id; `None` before the first fragment.
+    sequence: Option<u64>,
 }
 
-/// The link has ended.
-struct Ended;
+/// Result of [`State::add_held`].
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    /// A message has been added completely.
+    pub(super) has_sent: bool,
+    /// Errors of messages that were dropped.
+    pub(super) unsendable: Vec<Unsendable>,
+}
 
 impl Large {
-    pub(super) fn new(shared: &Arc<Shared>, sender: Option<Pid>, held: Held) -> Self {
-        let (origin, memory, control, payload) = held.parts();
-        Self { shared: Arc::clone(shared), sender, origin, memory, control, payload }
+    fn new(held: Held) -> Result<Self, Unsendable> {
+        let Held { origin, control, payload, memory } = held;
+        let payload = payload.map_or_else(|| Ok(Encoded::default()), Payload::encoded)?;
+        let left = payload.len().div_ceil(FRAGMENT_SIZE) as u64;
+        Ok(Self { origin, memory, control, payload, left, sequence: None })
     }
+}
 
-    pub(super) async fn run(mut self) {
-        loop {
-            match self.send().await {
-                Ok(Ok(())) => {}
-                Ok(Err(unsendable)) => self.complain(unsendable),
-                Err(Ended) => return,
+impl State {
+    /// Adds fragments and held signals to the queue, one of each sender in turn, except paused ones.
+    pub(super) fn add_held(&mut self) -> Added {
+        let mut added = Added::default();
+        let (before, mut paused) = (self.out.waiting(), 0);
+        while self.out.waiting() - before < BATCH
+            && paused < self.senders.len()
+            && let Some(mut sender) = self.senders.pop_front()
+        {
+            paused += 1;
+            if !self.waits(&sender) {
+                paused = 0;
+                match self.add_next(&mut sender, &mut added) {
+                    Ok(true) => {}
+                    Ok(false) => continue,
+                    Err(unsendable) => added.unsendable.push(unsendable),
+                }
             }
-            let Some(next) = self.follow() else { return };
-            (self.origin, self.memory, self.control, self.payload) = next.parts();
+            self.senders.push_back(sender);
         }
+        added
     }
 
-    async fn send(&self) -> Result<Result<(), Unsendable>, Ended> {
-        let count = match self.count().await {
-            Ok(count) => count,
-            Err(unsendable) => return Ok(Err(unsendable)),
+    /// Whether the next message of the sender is one of a local process, which is paused.
+    fn waits(&self, sender: &Sender) -> bool {
+        let origin = match &sender.large {
+            Some(large) => Some(large.origin),
+            None => self.held_back.get(&sender.key).and_then(|held| Some(held.front()?.origin)),
         };
-        let mut portions = self.payload.fragments();
-        let mut portion = Vec::with_capacity(FRAGMENT_SIZE);
-        let mut sequence = 0;
-        for left in (1..=count).rev() {
-            portion.clear();
-            if let Err(error) = portions.write(&mut portion, FRAGMENT_SIZE) {
-                return Ok(Err(error.into()));
-            }
-            self.wait_for_low_watermark().await?;
-            let at = if left == count { None } else { Some(sequence) };
-            match self.put_out(at, left, &portion) {
-                Ok(next) => sequence = next,
-                Err(unsendable) => return Ok(Err(unsendable)),
-            }
-            self.shared.to_write.notify_one();
-            yield_now().await;
-        }
-        Ok(Ok(()))
+        origin == Some(Origin::Process) && self.is_paused(&sender.key)
     }
 
-    /// Adds a fragment to the queue; the first one if `at` is `None`. Returns the sequence id.
-    fn put_out(&self, at: Option<u64>, left: u64, portion: &[u8]) -> Result<u64, Unsendable> {
-        let mut state = self.shared.lock();
-        let sequence = match at {
-            None => state.out.first(&self.control, left, portion)?,
-            Some(sequence) => {
-                state.out.next(sequence, left, portion);
-                sequence
-            }
-        };
-        state.fragment_bytes += portion.len();
-        Ok(sequence)
-    }
-
-    /// Number of fragments of the payload.
-    async fn count(&self) -> Result<u64, Unsendable> {
-        let mut portions = self.payload.fragments();
-        let mut portion = Vec::with_capacity(FRAGMENT_SIZE);
-        let mut count = 0;
-        loop {
-            portion.clear();
-            count += 1;
-            if portions.write(&mut portion, FRAGMENT_SIZE)? {
-                return Ok(count);
-            }
-            yield_now().await;
-        }
-    }
-
-    /// Waits until the queue holds few bytes of large messages and, for one of a local process, until those may be sent.
-    async fn wait_for_low_watermark(&self) -> Result<(), Ended> {
-        let is_low = || {
-            let state = self.shared.lock();
-            let waiting = state.fragment_bytes + state.fragment_bytes_in_flight;
-            match state.ended {
-                Some(_) => Some(Err(Ended)),
-                None if self.origin == Origin::Process && state.is_paused(&self.sender) => None,
-                None => (waiting <= LOW_WATERMARK).then_some(Ok(())),
-            }
-        };
-        notified_until(&self.shared.capacity, is_low).await
-    }
-
-    /// Adds the signals that the sender has sent meanwhile, up to the next large message, which is returned. Returns
-    /// `None` if there is no more; signals of the sender are then no longer held back.
-    fn follow(&self) -> Option<Held> {
-        let mut done = (self.origin, self.memory);
-        loop {
-            let mut state = self.shared.lock();
-            let behind = state.held_back.get_mut(&self.sender)?.pop_front();
-            state.release(done);
-            let Some(held) = behind else {
-                state.held_back.remove(&self.sender);
-                self.shared.update_crowded(&state);
-                break;
+    /// Adds the next fragment or signal of a sender. Returns `false` if nothing is left: later signals of the
+    /// sender are then no longer held back.
+    fn add_next(&mut self, sender: &mut Sender, added: &mut Added) -> Result<bool, Unsendable> {
+        if let Some(mut large) = sender.large.take() {
+            let fragment = large.payload.split_to(FRAGMENT_SIZE);
+            let put = match large.sequence {
+                None => self.out.first(&large.control, large.left, fragment).map(Some),
+                Some(sequence) => {
+                    self.out.next(sequence, large.left, &fragment);
+                    Ok(Some(sequence))
+                }
             };
-            let Held { origin, signal, memory } = &held;
-            if *origin == Origin::Peer {
-                state.answers.no_longer_behind(&self.sender);
+            large.left -= 1;
+            if large.left == 0 || put.is_err() {
+                added.has_sent = true;
+                self.release((large.origin, large.memory));
+                return put.map(|_| true);
             }
-            let put = state.queue(*origin, &signal.control, signal.payload.as_ref());
-            self.shared.update_crowded(&state);
-            drop(state);
-            done = (*origin, *memory);
-            match put {
-                Ok(Size::Small) => self.shared.to_write.notify_one(),
-                Ok(Size::Large) => return Some(held),
-                Err(unsendable) => self.complain(unsendable),
-            }
+            large.sequence = put?;
+            sender.large = Some(large);
+            return Ok(true);
         }
-        self.shared.capacity.notify_waiters();
-        // Also for the writer: if the link is closing, it waits for this.
-        self.shared.to_write.notify_one();
-        None
-    }
-
-    /// Logs the error, because the sender no longer waits for a result.
-    fn complain(&self, unsendable: Unsendable) {
-        error!(peer = %self.shared.peer.peer, "a message was dropped: {unsendable}");
+        let Some(held) = self.held_back.get_mut(&sender.key).and_then(|held| held.pop_front())
+        else {
+            self.held_back.remove(&sender.key);
+            added.has_sent = true;
+            return Ok(false);
+        };
+        if held.origin == Origin::Peer {
+            self.answers.no_longer_behind(&sender.key);
+        }
+        let (origin, memory) = (held.origin, held.memory);
+        let put = self.queue(origin, &held.control, held.payload.as_ref());
+        if put == Ok(Size::Large) {
+            sender.large = Some(Large::new(held)?);
+            return Ok(true);
+        }
+        added.has_sent = true;
+        self.release((origin, memory));
+        put.map(|_| true)
     }
 }

@@ -8,16 +8,15 @@
 //! |---|---|---|
 //! | reader | bytes, and the receiver | decodes frames and passes signals on in order, one block at a time |
 //! | ticker, within the reader | a quarter of the tick time | sends ticks on an idle link; ends a silent link |
-//! | writer | frames | writes all queued frames in one batch |
-//! | one per large message | capacity | encodes one fragment and queues it |
+//! | writer | frames | writes all queued frames and the next fragments of large messages in one batch |
 //! | end task | the end | logs it |
 //!
 //! # Order
 //!
 //! The signals of one process arrive in the order in which they were sent. The sender encodes its
-//! frame under the lock, so the order of sends is the order of frames. A large payload is encoded by
-//! a task, one fragment at a time. Meanwhile later signals of the *same* process are held back; those
-//! of other processes are not.
+//! frame under the lock, so the order of sends is the order of frames. A large payload is encoded by its
+//! sender without the lock; the writer takes its fragments, those of several senders in turn. Meanwhile later signals of
+//! the *same* process are held back; those of other processes are not.
 //!
 //! # Memory
 //!
@@ -30,8 +29,8 @@
 //! wait ([`Link::pause`]), so that the peer, if it does the same, receives only answers and what was queued before. An answer
 //! behind messages of a local process does not wait for the end of the pause.
 //!
-//! A large payload of a local process is encoded only as fast as it is written; a large answer is encoded when it is
-//! sent. A receiver that does not accept signals stops the reader, and TCP flow control slows the peer.
+//! A large message is encoded once, when it is sent, and its fragments are slices of the encoding; long binaries of a term
+//! are shared and not encoded. A receiver that does not accept signals stops the reader, and TCP flow control slows the peer.
 //!
 //! # End
 //!
@@ -63,11 +62,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::{info, warn};
 
 use crate::flags::Flags;
-use crate::frame::{OutgoingControl, Payload, Signal, Unsendable};
+use crate::frame::{Encoded, OutgoingControl, Payload, Signal, Unsendable};
 use crate::handshake::Established;
 use crate::name::NodeName;
 use answers::OVERHEAD;
-use large::Large;
 use purlin_term::Pid;
 use shared::{Shared, notified_until};
 
@@ -199,10 +197,7 @@ impl Link {
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) -> Result<(), Unsent> {
-        if let Some(large) = self.0.put(origin, ordering_key, control.into(), payload)? {
-            self.0.runtime.spawn(Large::new(&self.0, ordering_key.cloned(), large).run());
-        }
-        Ok(())
+        self.0.put(origin, ordering_key, control.into(), payload)
     }
 
     /// Whether more bytes of answers ([`Origin::Peer`]) wait for the peer than [`Settings::answer_limit`], without the
@@ -239,12 +234,13 @@ impl Link {
         payload: Option<Payload<'_>>,
     ) -> Result<(DeferredAnswer, Option<Payload<'static>>), Unsendable> {
         let payload = payload.map(Payload::encoded).transpose()?;
-        let memory = OVERHEAD + payload.as_ref().map_or(0, Payload::stored);
+        let memory = OVERHEAD + payload.as_ref().map_or(0, Encoded::len);
+        let payload = payload.map(Payload::Encoded);
         let mut state = self.0.lock();
         state.answers.store(memory);
         state.answers.wait_behind(ordering_key.cloned());
         self.0.update_crowded(&state);
-        drop(state);
+        self.0.is_to_write(state);
         self.0.capacity.notify_waiters();
         let (shared, ordering_key) = (Arc::clone(&self.0), ordering_key.cloned());
         Ok((DeferredAnswer { shared, ordering_key, memory }, payload))

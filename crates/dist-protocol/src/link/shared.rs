@@ -4,15 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use purlin_term::{Pid, Term};
-use tokio::runtime::Handle;
+use purlin_term::Pid;
 use tokio::sync::Notify;
 
-use crate::control::Control;
-use crate::frame::{Outgoing, OutgoingControl, Payload, Signal, Size, Unsendable};
+use crate::frame::{Encoded, Outgoing, OutgoingControl, Payload, Size, Unsendable};
 use crate::handshake::Established;
 use crate::link::answers::{Answers, OVERHEAD};
 use crate::link::ended::{Ended, Unsent};
+use crate::link::large::{Held, Sender};
 use crate::link::origin::Origin;
 use crate::link::settings::Settings;
 
@@ -21,8 +20,6 @@ use crate::link::settings::Settings;
 pub(super) struct Shared {
     pub(super) peer: Established,
     pub(super) settings: Settings,
-    /// Runtime of the link's tasks.
-    pub(super) runtime: Handle,
     state: Mutex<State>,
     /// Wakes the writer.
     pub(super) to_write: Notify,
@@ -53,9 +50,6 @@ pub(super) struct State {
     pub(super) out: Outgoing,
     /// Bytes taken by the writer and not yet written.
     pub(super) in_flight: usize,
-    /// Bytes of large messages in the queue; `fragment_bytes_in_flight` counts those taken by the writer.
-    pub(super) fragment_bytes: usize,
-    pub(super) fragment_bytes_in_flight: usize,
     pub(super) answers: Answers,
     /// Messages of local processes wait, because signals of the peer wait for their answers.
     pub(super) paused: bool,
@@ -64,29 +58,14 @@ pub(super) struct State {
     /// Number of writes; `bytes_out` is the number of bytes written.
     pub(super) writes: u64,
     pub(super) bytes_out: u64,
-    /// For each sender with a large message in progress, the later signals held back.
+    /// Senders with a large message in progress, in turn.
+    pub(super) senders: VecDeque<Sender>,
+    /// For each of these senders, the signals held back behind it.
     pub(super) held_back: HashMap<Option<Pid>, VecDeque<Held>>,
     pub(super) closing: bool,
     pub(super) ended: Option<Ended>,
     /// The reader has been dropped: the receiver gets no further signal.
     pub(super) reader_ended: bool,
-}
-
-/// A signal behind a large message of its sender, or a large message.
-#[derive(Debug)]
-pub(super) struct Held {
-    pub(super) origin: Origin,
-    pub(super) signal: Signal<Payload<'static>>,
-    /// Its memory, if it is an answer.
-    pub(super) memory: usize,
-}
-
-impl Held {
-    /// The origin, the memory, the control message and the payload, which every large signal has.
-    pub(super) fn parts(self) -> (Origin, usize, Control, Payload<'static>) {
-        let Signal { control, payload } = self.signal;
-        (self.origin, self.memory, control, payload.unwrap_or(Payload::Term(Term::NIL)))
-    }
 }
 
 impl State {
@@ -105,14 +84,7 @@ impl State {
         self.paused && !self.answers.is_behind(ordering_key)
     }
 
-    /// Counts a large message that is in progress or held back, if it is an answer.
-    fn store(&mut self, held: &Held) {
-        if held.origin == Origin::Peer {
-            self.answers.store(held.memory);
-        }
-    }
-
-    /// Undoes [`State::store`] for a message that has been sent or queued.
+    /// No longer counts a held signal, which has been queued, if it is an answer.
     pub(super) fn release(&mut self, (origin, memory): (Origin, usize)) {
         if origin == Origin::Peer {
             self.answers.release(memory);
@@ -140,13 +112,12 @@ impl Shared {
         let state = State {
             out: Outgoing::new(peer.flags),
             in_flight: 0,
-            fragment_bytes: 0,
-            fragment_bytes_in_flight: 0,
             answers: Answers::default(),
             paused: false,
             writer_waits: false,
             writes: 0,
             bytes_out: 0,
+            senders: VecDeque::new(),
             held_back: HashMap::new(),
             closing: false,
             ended: None,
@@ -155,7 +126,6 @@ impl Shared {
         Self {
             peer,
             settings,
-            runtime: Handle::current(),
             state: Mutex::new(state),
             to_write: Notify::new(),
             capacity: Notify::new(),
@@ -206,14 +176,14 @@ impl Shared {
         state.ended.is_some() || has_room
     }
 
-    /// Queues a signal, or holds it back behind its sender's large message. Returns the signal if it is large itself.
+    /// Queues a signal, or holds it back behind its sender's large message.
     pub(super) fn put(
         &self,
         origin: Origin,
         sender: Option<&Pid>,
         control: OutgoingControl<'_>,
         payload: Option<Payload<'_>>,
-    ) -> Result<Option<Held>, Unsent> {
+    ) -> Result<(), Unsent> {
         let message = control.control;
         if message.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
@@ -223,42 +193,34 @@ impl Shared {
             !state.held_back.is_empty() && state.held_back.contains_key(&sender.cloned());
         if !is_behind && state.queue(origin, control, payload.as_ref())? == Size::Small {
             self.has_queued(state);
-            return Ok(None);
+            return Ok(());
         }
-        // WHY encoded: the memory of an answer that is stored must be known; and without the lock, as it may be large.
+        // WHY without the lock: it may be large.
         drop(state);
-        let payload = match (origin, payload) {
-            (Origin::Peer, Some(payload)) => Some(payload.encoded().map_err(Unsendable::from)?),
-            (_, payload) => payload.map(Payload::into_owned),
-        };
+        let payload = payload.map(Payload::encoded).transpose().map_err(Unsendable::from)?;
+        let memory = OVERHEAD + payload.as_ref().map_or(0, Encoded::len);
+        let (control, payload) = (message.clone(), payload.map(Payload::Encoded));
+        let held = Held { origin, control, payload, memory };
         let mut state = self.open()?;
-        let is_behind = state.held_back.contains_key(&sender.cloned());
-        // The large message before it may have been sent meanwhile.
-        if !is_behind && state.queue(origin, message, payload.as_ref())? == Size::Small {
-            self.has_queued(state);
-            return Ok(None);
+        if origin == Origin::Peer {
+            state.answers.store(memory);
+            state.answers.wait_behind(sender.cloned());
         }
-        let memory = OVERHEAD + payload.as_ref().map_or(0, Payload::stored);
-        let held = Held { origin, signal: Signal { control: message.clone(), payload }, memory };
-        state.store(&held);
-        let first = if is_behind {
-            if origin == Origin::Peer {
-                state.answers.wait_behind(sender.cloned());
+        match state.held_back.get_mut(&sender.cloned()) {
+            Some(behind) => behind.push_back(held),
+            None => {
+                state.held_back.insert(sender.cloned(), VecDeque::from([held]));
+                state.senders.push_back(Sender { key: sender.cloned(), large: None });
             }
-            state.held_back.entry(sender.cloned()).or_default().push_back(held);
-            None
-        } else {
-            state.held_back.insert(sender.cloned(), VecDeque::new());
-            Some(held)
-        };
+        }
         self.update_crowded(&state);
         let paused = state.paused;
-        drop(state);
+        self.is_to_write(state);
         if paused {
             // The answer may wait behind a message of a local process.
             self.capacity.notify_waiters();
         }
-        Ok(first)
+        Ok(())
     }
 
     /// Updates the hints after a small signal was queued, and wakes the writer.
@@ -286,7 +248,7 @@ impl Shared {
         let mut state = self.lock();
         state.paused = paused && !state.closing;
         self.update_crowded(&state);
-        drop(state);
+        self.is_to_write(state);
         self.capacity.notify_waiters();
     }
 
@@ -331,7 +293,7 @@ impl Shared {
     pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
         state.ended.get_or_insert(ended);
-        let behind = std::mem::take(&mut state.held_back);
+        let behind = (std::mem::take(&mut state.senders), std::mem::take(&mut state.held_back));
         let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
         drop((behind, out));

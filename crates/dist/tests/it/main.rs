@@ -37,6 +37,7 @@ mod processes;
 mod program;
 mod refused;
 mod served;
+mod served_large;
 mod served_machine;
 mod spawned;
 mod strangers;

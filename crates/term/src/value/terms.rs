@@ -51,15 +51,28 @@ impl Visitor<'_> for RawVisitor {
     }
 }
 
-macro_rules! parts {
-    ($($part:ident: $what:literal, $term:ident => $value:expr;)*) => {
+/// COST: one copy of the bytes.
+impl Serialize for Binary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self)
+    }
+}
+
+macro_rules! serialize {
+    ($($part:ident)*) => {
         $(impl Serialize for $part {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 Term::from(self.clone()).serialize(serializer)
             }
-        }
+        })*
+    };
+}
 
-        impl<'de> Deserialize<'de> for $part {
+serialize! { Atom BitString Map Pid Port Reference Fun Export NativeRecord }
+
+macro_rules! deserialize {
+    ($($part:ident: $what:literal, $term:ident => $value:expr;)*) => {
+        $(impl<'de> Deserialize<'de> for $part {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 match Term::deserialize(deserializer)? {
                     Term::$part($term) => Ok($value),
@@ -70,7 +83,7 @@ macro_rules! parts {
     };
 }
 
-parts! {
+deserialize! {
     Atom: "an atom", atom => atom;
     Binary: "a binary", binary => binary;
     BitString: "a bit string", bits => *bits;

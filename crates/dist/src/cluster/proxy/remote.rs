@@ -4,8 +4,6 @@
 //! monitors, do not: they are meaningless without the connection they were set up on. If connecting fails,
 //! messages are dropped, and links and monitors are answered with `noconnection`.
 
-use std::any::Any;
-use std::borrow::Cow;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::take;
@@ -28,6 +26,7 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::Unlinked;
 use crate::cluster::reason;
+use crate::cluster::rpc::into_term::into_term;
 
 /// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
 const KEPT: usize = FRAGMENT_SIZE;
@@ -236,8 +235,8 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
         {
             Ok(Some(term)) => Payload::Term(term),
             // The link stores a large message.
-            Ok(None) if bytes.len() > KEPT => Payload::Bytes(Cow::Owned(take(bytes))),
-            Ok(None) => Payload::Bytes(Cow::Borrowed(bytes)),
+            Ok(None) if bytes.len() > KEPT => Payload::Encoded(take(bytes).into()),
+            Ok(None) => Payload::Bytes(bytes),
             Err(error) => {
                 let kind = std::any::type_name::<M>();
                 return warn!("a message of type {kind} is no term and was dropped: {error}");
@@ -273,13 +272,12 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
     }
 }
 
-/// Appends the encoding of a message to the buffer; returns a [`Term`] unchanged instead.
+/// Appends the encoding of a message to the buffer; returns a term or a long byte string as a term instead.
 fn encode<M: Serialize + 'static>(message: M, bytes: &mut Vec<u8>) -> Result<Option<Term>, String> {
-    let mut message = Some(message);
-    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
-        return Ok(term.take());
-    }
-    let Some(message) = message else { return Ok(None) };
+    let message = match into_term(message) {
+        Ok(term) => return Ok(Some(term)),
+        Err(message) => message,
+    };
     purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
     Ok(None)
 }

@@ -15,6 +15,7 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::pid;
 use crate::cluster::rpc::gen_call::{ClientMail, GenCall};
+use crate::cluster::rpc::into_term::into_term;
 use crate::cluster::rpc::rex;
 
 /// The reason why a call to a remote process returned no answer.
@@ -88,7 +89,8 @@ impl Cluster {
         timeout: Duration,
     ) -> Result<R, CallError> {
         let core = self.core();
-        let request = pid::within(core, || into_term(request)).map_err(CallError::Request)?;
+        let request = pid::within(core, || into_term(request).or_else(|request| to_term(&request)))
+            .map_err(CallError::Request)?;
         let answer = core.call_pid(server, request, timeout).await?;
         pid::within(core, || from_answer(answer))
     }
@@ -106,15 +108,6 @@ impl Cluster {
         timeout: Duration,
     ) -> Result<Term, CallError> {
         self.core().rpc(on, module, function, arguments, timeout).await
-    }
-}
-
-/// Converts a request. COST: none for a term.
-fn into_term(request: impl Serialize + 'static) -> Result<Term, ValueError> {
-    let mut request = Some(request);
-    match (&mut request as &mut dyn Any).downcast_mut::<Option<Term>>() {
-        Some(term) => Ok(term.take().unwrap_or(Term::NIL)),
-        None => to_term(&request),
     }
 }
 

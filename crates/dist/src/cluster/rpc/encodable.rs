@@ -5,15 +5,16 @@ use purlin_term::{EncodeError, Encoder, Term};
 /// Maximum size of an encoded block.
 const BLOCK: usize = 64 << 10;
 
-/// Checks that a term can be encoded as a part of another. WHY: a large or a deferred message is encoded when its caller
-/// can no longer be refused.
+/// Checks that a term can be encoded as a part of another. WHY: the message is encoded where its caller can no
+/// longer be refused.
 ///
-/// COST: an encoding that is dropped, in a buffer of [`BLOCK`] bytes.
+/// COST: an encoding that is dropped, in a buffer of [`BLOCK`] bytes, without long binaries.
 ///
 /// # Errors
 /// Those of the encoding.
 pub(in crate::cluster) fn encodable(part: &Term) -> Result<(), EncodeError> {
-    let (mut encoder, mut block) = (Encoder::bare(part), Vec::new());
+    let (mut block, mut shared) = (Vec::new(), Vec::new());
+    let mut encoder = Encoder::bare(part).share(&mut shared);
     while !encoder.write_some(&mut block, BLOCK)? {
         block.clear();
     }

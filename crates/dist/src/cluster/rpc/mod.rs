@@ -4,6 +4,7 @@ pub(super) mod call;
 pub(super) mod encodable;
 pub(super) mod export;
 pub(super) mod gen_call;
+pub(super) mod into_term;
 pub(super) mod offer;
 pub(super) mod reply;
 pub(super) mod rex;

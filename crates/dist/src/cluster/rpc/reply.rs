@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::control::Control;
-use purlin_dist_protocol::frame::Payload;
+use purlin_dist_protocol::frame::{Encoded, FRAGMENT_SIZE, Payload};
 use purlin_term::{Reference, Term};
 use tracing::warn;
 
@@ -12,7 +12,7 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
-use crate::cluster::rpc::encodable::{bad_reply, encodable};
+use crate::cluster::rpc::encodable::bad_reply;
 use crate::cluster::rpc::gen_call::GenCall;
 
 impl GenCall {
@@ -70,11 +70,18 @@ impl GenCall {
 
     /// Sends the answer. If the reply cannot be encoded, the call exits with `{bad_reply, Why}`.
     pub(in crate::cluster) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
-        if let Err(why) = encodable(&reply) {
-            warn!(to = %Term::from(self.from.clone()), "an answer cannot be sent: {why}");
-            return self.refuse(core, connection, bad_reply(&why.to_string()));
+        let answer = Term::tuple([self.tag.clone(), reply]);
+        match Encoded::term(&answer) {
+            // Encoded again, with the atom cache.
+            Ok(encoded) if encoded.len() <= FRAGMENT_SIZE => {
+                self.send(core, connection, Payload::Term(answer));
+            }
+            Ok(encoded) => self.send(core, connection, Payload::Encoded(encoded)),
+            Err(why) => {
+                warn!(to = %Term::from(self.from.clone()), "an answer cannot be sent: {why}");
+                self.refuse(core, connection, bad_reply(&why.to_string()));
+            }
         }
-        self.answer_encodable(core, connection, reply);
     }
 
     /// Like [`GenCall::answer`], with a reply that can be encoded.

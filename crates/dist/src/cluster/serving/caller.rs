@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use purlin::Reply;
 use purlin::remote::reply;
-use purlin_dist_protocol::frame::Payload;
+use purlin_dist_protocol::frame::{Encoded, Payload};
 use purlin_term::{Options, Term, ValueError};
 use serde::Serialize;
 use tracing::warn;
@@ -13,6 +13,7 @@ use tracing::warn;
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::into_term::into_term;
 
 /// A remote process that has called a local server and waits for the answer.
 ///
@@ -45,8 +46,10 @@ impl Caller {
     /// panics, with `{bad_reply, Why}`.
     ///
     /// COST: the server encodes the reply and adds it to the connection's buffer, without a lock of the cluster and
-    /// without a task. A task sends a reply of more than 64 KiB. If local processes have sent the caller messages, its
-    /// proxies send the reply after them. A dropped reply costs the server a signal.
+    /// without a task. A reply of 4 KiB or more that is a byte string (`serde_bytes::ByteBuf`, `bytes::Bytes`,
+    /// [`Binary`](purlin_term::Binary)) or a [`Term`] with such binaries is sent from its own memory; inside of another
+    /// type, a byte string is copied once. A clone of a `Bytes` or a `Binary` copies nothing. If local processes have sent
+    /// the caller messages, its proxies send the reply after them. A dropped reply costs the server a signal.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
         reply(move |value: Option<T>| {
@@ -64,14 +67,20 @@ impl Caller {
     }
 
     /// Sends the answer, encoded from a value.
-    fn encode<T: Serialize>(&self, core: &Core, value: T) -> Result<(), ValueError> {
+    fn encode<T: Serialize + 'static>(&self, core: &Core, value: T) -> Result<(), ValueError> {
         let Some(connection) = self.connection(core) else {
             core.reply(self.call.clone(), purlin_term::to_term(&value)?);
             return Ok(());
         };
-        let mut bytes = Vec::new();
-        Options::default().write(&(&self.call.tag, value), &mut bytes)?;
-        self.call.send(core, &connection, Payload::Bytes(bytes.into()));
+        let answer = match into_term(value) {
+            Ok(term) => Encoded::term(&Term::tuple([self.call.tag.clone(), term]))?,
+            Err(value) => {
+                let mut bytes = Vec::new();
+                Options::default().write(&(&self.call.tag, value), &mut bytes)?;
+                bytes.into()
+            }
+        };
+        self.call.send(core, &connection, Payload::Encoded(answer));
         Ok(())
     }
 

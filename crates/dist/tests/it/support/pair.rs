@@ -1,8 +1,9 @@
 //! Links without nodes: two ends of an in-memory stream.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+use bytes::Buf;
 use purlin_dist::control::Control;
-use purlin_dist::frame::{Outgoing, Payload, Signal, Size};
+use purlin_dist::frame::{Frames, Outgoing, Payload, Signal, Size};
 use purlin_dist::handshake::Established;
 use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Flags, NodeName};
@@ -45,7 +46,7 @@ pub(crate) fn frame(signal: Signal, flags: Flags) -> Vec<u8> {
     let payload = signal.payload.map(Payload::Term);
     let put = outgoing.put(&signal.control, payload.as_ref());
     assert_eq!(put, Ok(Size::Small));
-    let mut bytes = Vec::new();
-    outgoing.swap(&mut bytes);
-    bytes
+    let mut frames = Frames::default();
+    outgoing.swap(&mut frames);
+    frames.copy_to_bytes(frames.remaining()).into()
 }
