@@ -204,7 +204,7 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
     }
 }
 
-// The peer calls at the same time, and has the greater name. Its call arrives after its refusal of ours.
+// Simultaneous connect: the peer has the greater name, and its call arrives after it has refused the call of this node.
 #[tokio::test]
 async fn a_call_that_the_peers_own_call_refuses_waits_for_that() {
     let epmd = Epmd::start();
