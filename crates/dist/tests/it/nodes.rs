@@ -16,7 +16,7 @@ use purlin_dist::link::Ended;
 use purlin_dist::{ConnectionTable, Flags, NodeName};
 use purlin_term::{Atom, Term};
 
-/// Time in which a refusal arrives. CLOCK: if it takes longer, the test passes without showing anything.
+/// Time in which a refusal arrives.
 const REFUSAL: Duration = Duration::from_millis(200);
 
 #[tokio::test]
@@ -220,6 +220,7 @@ async fn a_call_that_the_peers_own_call_refuses_waits_for_that() {
     let connecting = tokio::spawn(async move { connects.connect(&name).await });
     let waits = async {
         refused.recv().await.expect("the peer decides");
+        // CLOCK: if the refusal takes longer to arrive, the test passes without showing anything.
         tokio::time::sleep(REFUSAL).await;
     };
     tokio::select! {
