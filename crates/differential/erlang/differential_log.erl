@@ -2,41 +2,47 @@
 %%
 %% Its process runs at priority max, before any process of the program.
 -module(differential_log).
--export([start/0, look/1, first_idle/1, idle/1, pids/1, outcome/2, outcome/3, clear/2]).
+-export([start/0, look/1, events/1, first_idle/1, idle/1, pids/1, outcome/2, outcome/3, clear/2]).
 
 -import(differential_code, [number_of_name/1, seen_reason/1]).
 
--record(log, {pids = #{}, numbers = #{}, refs = #{}, seen = #{}, ends = #{}, idle = []}).
+-record(log, {pids = #{}, numbers = #{}, refs = #{}, seen = #{}, ends = #{}, idle = [], events = 0}).
 
 start() ->
     spawn_opt(fun() -> collect(#log{}) end, [{priority, max}]).
 
 collect(Log) ->
     receive
-        {seen, I, Seen} ->
-            collect(Log#log{seen = maps:update_with(I, fun(More) -> [Seen | More] end, [Seen], Log#log.seen)});
-        {pid, I, Pid, By} ->
-            monitor(process, Pid),
-            By ! {watched, Pid},
-            #log{pids = Pids, numbers = Numbers} = Log,
-            collect(Log#log{pids = Pids#{I => Pid}, numbers = Numbers#{Pid => I}});
-        {ref, Ref, Slot} ->
-            collect(Log#log{refs = (Log#log.refs)#{Ref => Slot}});
-        {idle, I, true} ->
-            collect(Log#log{idle = lists:umerge([I], Log#log.idle)});
-        {idle, I, false} ->
-            collect(Log#log{idle = lists:delete(I, Log#log.idle)});
-        {'DOWN', _, process, Pid, Reason} ->
-            I = maps:get(Pid, Log#log.numbers),
-            collect(Log#log{ends = (Log#log.ends)#{I => Reason}, idle = lists:delete(I, Log#log.idle)});
         {look, From} ->
             From ! {log, self(), Log},
-            collect(Log)
+            collect(Log);
+        Event ->
+            collect(add(Event, Log#log{events = Log#log.events + 1}))
     end.
+
+add({seen, I, Seen}, #log{seen = All} = Log) ->
+    Log#log{seen = maps:update_with(I, fun(More) -> [Seen | More] end, [Seen], All)};
+add({pid, I, Pid, By}, #log{pids = Pids, numbers = Numbers} = Log) ->
+    monitor(process, Pid),
+    By ! {watched, Pid},
+    Log#log{pids = Pids#{I => Pid}, numbers = Numbers#{Pid => I}};
+add({ref, Ref, Slot}, #log{refs = Refs} = Log) ->
+    Log#log{refs = Refs#{Ref => Slot}};
+add({idle, I, true}, #log{idle = Idle} = Log) ->
+    Log#log{idle = lists:umerge([I], Idle)};
+add({idle, I, false}, #log{idle = Idle} = Log) ->
+    Log#log{idle = lists:delete(I, Idle)};
+add({'DOWN', _, process, Pid, Reason}, #log{numbers = Numbers, ends = Ends, idle = Idle} = Log) ->
+    I = maps:get(Pid, Numbers),
+    Log#log{ends = Ends#{I => Reason}, idle = lists:delete(I, Idle)}.
 
 look(Log) ->
     Log ! {look, self()},
     receive {log, Log, Seen} -> Seen end.
+
+%% The number of reports. A process that waits does nothing without a report: that it has taken a message, that its receive
+%% has timed out, or that it has ended. So if two numbers read at rest are equal, no process has sent anything in between.
+events(#log{events = Events}) -> Events.
 
 %% Of the processes in a receive with an idle timeout, the one with the lowest number.
 first_idle(#log{idle = []}) -> none;

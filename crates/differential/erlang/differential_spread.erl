@@ -3,7 +3,8 @@
 %% Commands come over standard input, one term per packet. A packet that goes out is a zero, which requests a cut of the
 %% wire, or a one followed by the answer. Rest of the programs here is detected as in differential.erl: a process at
 %% priority normal is not scheduled while any of them can run. So the answer to a question of the other node, which
-%% follows all signals that node sent before, is sent after all of these were handled.
+%% follows all signals that node sent before, is sent after all of these were handled. The number of reports in the answer
+%% shows whether the processes here have done anything since the last one.
 -module(differential_spread).
 -export([main/0]).
 
@@ -20,7 +21,7 @@ serve(Port, Run) ->
             serve(Port, Next);
         {rest, From, Question} ->
             erlang:yield(),
-            From ! {rest, Question},
+            From ! {rest, Question, events(Run)},
             serve(Port, Run);
         {Port, eof} ->
             halt(0)
@@ -54,6 +55,10 @@ do({finish, Others}, {Log, Processes, _}, _) ->
     Answer = {differential_log:pids(Seen), differential_log:outcome(Seen, Processes, Others)},
     differential_log:clear(Log, Seen),
     {Answer, none}.
+
+%% The number of reports of the program's processes.
+events(none) -> 0;
+events({Log, _, _}) -> differential_log:events(differential_log:look(Log)).
 
 base(I, Scripts, Log, Seed, Spread) ->
     Driver = self(),

@@ -332,6 +332,20 @@ impl Program {
         self.scripts.iter().flatten().any(|op| op.alias(0).is_some())
     }
 
+    /// Returns whether any message or signal has priority.
+    pub fn has_priority(&self) -> bool {
+        let is_one = |op: &Op| {
+            matches!(
+                op,
+                Op::SendAlias(.., true)
+                    | Op::ExitAlias(.., true)
+                    | Op::LinkPriority(_)
+                    | Op::MonitorPriority(..)
+            )
+        };
+        self.scripts.iter().flatten().any(is_one)
+    }
+
     /// Returns whether the connection may be cut.
     fn has_cuts(&self) -> bool {
         self.scripts.iter().flatten().any(|op| matches!(op, Op::Cut(_)))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use purlin_differential::campaign::{self, Campaign, Until};
-use purlin_differential::spread::{self, Spread};
+use purlin_differential::spread;
 
 /// Run random process programs on the BEAM and on purlin and judge them by a model of the clauses
 #[derive(Parser)]
@@ -28,6 +28,12 @@ struct Options {
     /// Spread each program over a purlin node and a BEAM node
     #[arg(long)]
     spread: bool,
+    /// Number of pairs of nodes that run spread programs at the same time
+    #[arg(long, default_value_t = 2, requires = "spread")]
+    pairs: usize,
+    /// Delay everything that the nodes of spread programs send each other by this many milliseconds
+    #[arg(long, default_value_t = 0, requires = "spread")]
+    latency: u64,
     /// Print the programs without running them
     #[arg(long)]
     show: bool,
@@ -53,9 +59,11 @@ fn main() -> ExitCode {
         None => Until::Programs(programs),
     };
     let ran = match options.spread {
-        true => Spread::start(options.workers)
-            .and_then(|mut spread| spread.run(first, until))
-            .map(|report| (report.to_string(), report.differences.is_empty())),
+        true => {
+            let latency = Duration::from_millis(options.latency);
+            spread::run(options.pairs, options.workers, latency, first, until)
+                .map(|report| (report.to_string(), report.differences.is_empty()))
+        }
         false => Campaign::start(options.workers)
             .and_then(|mut campaign| campaign.run(first, until))
             .map(|report| (report.to_string(), report.differences.is_empty())),

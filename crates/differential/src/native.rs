@@ -44,7 +44,7 @@ pub struct Native {
 
 /// Observation of a process: asleep with its number of turns, or ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Glance {
+pub(crate) enum Glance {
     Asleep(u64),
     Over,
 }
@@ -150,3 +150,6 @@ fn glance(pid: &Pid<Msg>) -> Option<Glance> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,6 +43,12 @@ impl Operations {
         }
     }
 
+    pub(crate) fn add(&mut self, other: Self) {
+        for (kind, count) in other.0 {
+            *self.0.entry(kind).or_default() += count;
+        }
+    }
+
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, compared: u64) -> fmt::Result {
         writeln!(f, "operations carried out, by the compared programs they are in:")?;
         self.0.iter().try_for_each(|(kind, count)| {

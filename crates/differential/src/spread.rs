@@ -12,8 +12,11 @@ mod wire;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use purlin::Node;
 use purlin_dist::NodeName;
@@ -36,20 +39,52 @@ use crate::shrink::shrink_refused;
 
 const COOKIE: &str = "differential";
 const OURS: &str = "purlin";
-const THEIRS: &str = "beam";
+/// Names of the BEAM's node, for every other pair of nodes: if both nodes connect at the same time, the call of the one
+/// with the greater name wins.
+const THEIRS: [&str; 2] = ["beam", "the_beam"];
 /// Limit of states that the model visits for an observed outcome.
-const MOST_STATES: usize = 50_000;
-/// Number of observations after which a program counts as never at rest.
+const MOST_STATES: usize = 20_000;
+/// Number of rounds after which a program counts as never at rest.
 ///
-/// WHY this large: an observation takes microseconds while a process is running, and a preempted worker counts as
-/// running. A program comes to rest long before this number on a machine of any speed.
-const MOST_LOOKS: usize = 10_000_000;
+/// WHY this large: a round takes microseconds while a process is running, and a preempted worker counts as running. A
+/// program comes to rest long before this number on a machine of any speed.
+const MOST_ROUNDS: usize = 10_000_000;
 /// Number of tries per program while it is shrunk.
 const TRIES: u32 = 30;
 
 /// Returns the program with this number as text; `priority` is as for [`generate_spread`].
 pub fn show(seed: u64, priority: bool) -> String {
     generate_spread(seed, priority).to_string()
+}
+
+/// Runs programs from number `first` on, over `pairs` pairs of nodes at the same time. Each node of purlin has the given
+/// number of workers, and everything that the nodes of a pair send each other arrives after `latency`.
+///
+/// # Errors
+///
+/// Returns an error if a node cannot be started, or if a BEAM has ended or returned an invalid outcome.
+pub fn run(
+    pairs: usize,
+    workers: usize,
+    latency: Duration,
+    first: u64,
+    until: Until,
+) -> io::Result<Report> {
+    let (began, next) = (Instant::now(), AtomicU64::new(first));
+    let run = &|pair| Spread::start(pair, workers, latency)?.run(first, &next, until, began);
+    let reports: Vec<io::Result<Report>> = thread::scope(|scope| {
+        let pairs: Vec<_> = (0..pairs).map(|pair| scope.spawn(move || run(pair))).collect();
+        pairs
+            .into_iter()
+            .map(|pair| pair.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    });
+    let mut all = Report::default();
+    for report in reports {
+        all.add(report?);
+    }
+    all.took = began.elapsed();
+    Ok(all)
 }
 
 /// Two connected nodes.
@@ -72,42 +107,48 @@ fn full(alive: &str) -> String {
 }
 
 impl Spread {
-    /// Starts both nodes, purlin's with the given number of workers.
+    /// Starts both nodes of the pair with this number, purlin's with the given number of workers. Everything that they send
+    /// each other arrives after `latency`.
     ///
     /// # Errors
     ///
     /// Returns an error if one of them cannot be started.
-    pub fn start(workers: usize) -> io::Result<Self> {
+    pub fn start(pair: usize, workers: usize, latency: Duration) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let node = Node::builder().name("differential").workers(workers).build();
         let node = node.map_err(io::Error::other)?;
-        let wire = Wire::default();
-        let other: NodeName = full(THEIRS).parse().map_err(io::Error::other)?;
+        let wire = Wire::new(latency);
+        let theirs = THEIRS[pair % THEIRS.len()];
+        let other: NodeName = full(theirs).parse().map_err(io::Error::other)?;
         let entered = runtime.enter();
-        let (cluster, mut machine, found) = runtime.block_on(connect(&node, &wire))?;
+        let (cluster, mut machine, found) = runtime.block_on(connect(&node, theirs, &wire))?;
         drop(entered);
         Half::read(&cluster);
         let prober = Prober::start(&cluster, &other).ok_or_else(no_room)?;
+        if !prober.rests(None, MOST_ROUNDS) {
+            return Err(io::Error::other("the nodes do not connect"));
+        }
         let priority = machine.release()? >= FIRST_WITH_PRIORITY;
         let (_found, _runtime) = (found, runtime);
         Ok(Self { machine, priority, prober, cluster, node, other, wire, _found, _runtime })
     }
 
-    /// Runs programs, beginning with number `first`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the BEAM has ended or returned an invalid outcome.
-    pub fn run(&mut self, first: u64, until: Until) -> io::Result<Report> {
-        let began = Instant::now();
+    /// Runs programs until the end of the campaign; takes their numbers from `next`.
+    fn run(
+        &mut self,
+        first: u64,
+        next: &AtomicU64,
+        until: Until,
+        began: Instant,
+    ) -> io::Result<Report> {
         let mut report = Report::default();
-        let mut seed = first;
         while report.differences.len() < MOST_DIFFERENCES {
-            let Some(next) = until.next(first, seed, 1, began) else { break };
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if until.next(first, seed, 1, began).is_none() {
+                break;
+            }
             self.judge(seed, &generate_spread(seed, self.priority), &mut report)?;
-            seed = next;
         }
-        report.took = began.elapsed();
         Ok(report)
     }
 
@@ -138,9 +179,12 @@ impl Spread {
         Ok(None)
     }
 
-    /// Runs a program once.
-    fn see(&mut self, program: &Program, chance: u32) -> io::Result<Outcome> {
-        self.rest(program)?;
+    /// Runs a program once; `chance` decides where its processes yield.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the BEAM has ended or returned an invalid outcome.
+    pub fn see(&mut self, program: &Program, chance: u32) -> io::Result<Outcome> {
         let (wire, cluster) = (self.wire.clone(), self.cluster.clone());
         let other = self.other.clone();
         let cut = move |by| match by {
@@ -157,7 +201,7 @@ impl Spread {
         }
         if program.has_aliases() {
             // The base processes have had a turn, and so have their aliases.
-            self.rest(program)?;
+            self.rest(program, &half)?;
         }
         let ours = self.terms_of(half.bases());
         let aliases = half.aliases(&self.cluster).into_iter();
@@ -165,7 +209,7 @@ impl Spread {
         self.machine.go(&ours, &aliases)?;
         half.begin();
         loop {
-            let theirs = self.rest(program)?;
+            let theirs = self.rest(program, &half)?;
             match (half.world.first_idle(), theirs) {
                 (Some(ours), Some(theirs)) if theirs < ours => self.machine.wake(theirs)?,
                 (Some(ours), _) => half.world.wake(ours),
@@ -174,7 +218,7 @@ impl Spread {
             }
         }
         half.world.finish();
-        self.rest(program)?;
+        self.rest(program, &half)?;
         let ours = self.terms_of(half.all());
         let (pids, theirs) = self.machine.finish(program, &ours)?;
         for (who, pid) in &pids {
@@ -182,6 +226,8 @@ impl Spread {
         }
         let ours = half.world.outcome();
         half.kill();
+        // The names are free for the next program, and the nodes are connected.
+        self.rest(program, &half)?;
         let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
         let trace = |(who, (ours, theirs))| match program.side(who) {
             Side::Purlin => ours,
@@ -196,10 +242,10 @@ impl Spread {
     }
 
     /// Waits until the program is at rest; returns the first BEAM process in a receive with an idle timeout.
-    fn rest(&mut self, program: &Program) -> io::Result<Option<Who>> {
+    fn rest(&mut self, program: &Program, half: &Half) -> io::Result<Option<Who>> {
         loop {
             let cuts = self.wire.cuts();
-            if !self.prober.rests(MOST_LOOKS) {
+            if !self.prober.rests(Some(half), MOST_ROUNDS) {
                 return Err(io::Error::other(format!(
                     "a program does not come to rest:\n{program}"
                 )));
@@ -226,6 +272,7 @@ fn no_room() -> io::Error {
 /// Starts the BEAM and joins its node.
 async fn connect(
     node: &Node,
+    alive: &'static str,
     wire: &Wire,
 ) -> io::Result<(Cluster, Machine, (Server, Server, Registration, Registration))> {
     let [ours, theirs] = [start_epmd().await?, start_epmd().await?];
@@ -234,11 +281,11 @@ async fn connect(
     let cluster = joins.await.map_err(io::Error::other)?;
     let port = theirs.address().port();
     let wired = wire.clone();
-    let starts = move || Machine::start(&full(THEIRS), COOKIE, port, wired);
+    let starts = move || Machine::start(&full(alive), COOKIE, port, wired);
     let machine = tokio::task::spawn_blocking(starts).await.map_err(io::Error::other)??;
     // Each node finds the other behind the wire.
     let their_view = introduce(&ours, &theirs, OURS, wire).await?;
-    let our_view = introduce(&theirs, &ours, THEIRS, wire).await?;
+    let our_view = introduce(&theirs, &ours, alive, wire).await?;
     Ok((cluster, machine, (ours, theirs, their_view, our_view)))
 }
 

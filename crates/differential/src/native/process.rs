@@ -23,12 +23,14 @@ const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 /// WHY boxed: a spawned child runs the same function, whose type would contain itself.
 type Life = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Returns the function of a base process, which waits until all base processes exist and have their
-/// aliases.
+/// Returns the function of a base process, which waits until all base processes exist, with their aliases if the program
+/// uses any.
 pub(super) fn base(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Send {
     move |me| {
         Box::pin(async move {
-            world.is_there(who, world.has_aliases.then(|| me.priority_alias()));
+            if world.has_aliases {
+                world.has_alias(who, me.priority_alias());
+            }
             world.nudged(who).await;
             Player::new(world, who, me).play().await;
         })

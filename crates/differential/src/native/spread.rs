@@ -10,6 +10,7 @@ use super::abroad::Abroad;
 use super::message::Msg;
 use super::process;
 use super::world::World;
+use super::{Glance, glance};
 use crate::language::{Program, Side, Who};
 
 /// The processes of one program that are on purlin, with their log.
@@ -61,6 +62,11 @@ impl Half {
     /// Returns all spawned processes on this node.
     pub(crate) fn all(&self) -> Vec<(Who, ProcessId)> {
         self.world.spawned_here().iter().map(|(who, pid)| (*who, pid.id())).collect()
+    }
+
+    /// Observes all spawned processes on this node; returns `None` unless each is asleep or has ended.
+    pub(crate) fn glances(&self) -> Option<Vec<Glance>> {
+        self.world.pids().iter().map(glance).collect()
     }
 
     /// Adds a process of the other node; returns `None` if `pid` is not a pid or no proxy can be

@@ -21,8 +21,6 @@ struct Records {
     aliases: HashMap<Who, Alias<Msg>>,
     /// Number of base processes on this node, once all have been spawned.
     bases: Option<usize>,
-    /// Number of base processes on this node that have their aliases, if the program uses any.
-    there: usize,
     logs: Vec<Vec<Raw>>,
     /// Mailboxes of the processes that wait at the end.
     left: HashMap<Who, Vec<Raw>>,
@@ -30,6 +28,13 @@ struct Records {
     idle: [bool; MOST_PROCESSES],
     /// A nudged process shows its mailbox and stops.
     finishing: bool,
+}
+
+impl Records {
+    /// Whether all base processes on this node have been spawned and have their aliases.
+    fn has_all_aliases(&self) -> bool {
+        self.bases == Some(self.aliases.len())
+    }
 }
 
 /// One running program.
@@ -67,30 +72,32 @@ impl World {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the pids of the base processes and starts their scripts when all have aliases.
+    /// Registers the pids of the base processes and starts their scripts; if the program uses aliases, when all have
+    /// theirs.
     pub(super) fn begin(&self, bases: Vec<(Who, Pid<Msg>)>) {
         let mut records = self.records();
         records.bases = Some(bases.len());
         for (who, base) in bases {
             records.pids[usize::from(who)] = Some(base);
         }
-        self.start_scripts(&records);
-    }
-
-    /// Registers the alias of a base process, if the program uses aliases.
-    pub(super) fn is_there(&self, who: Who, alias: Option<Alias<Msg>>) {
-        let mut records = self.records();
-        records.aliases.extend(alias.map(|alias| (who, alias)));
-        records.there += 1;
-        self.start_scripts(&records);
-    }
-
-    /// Starts the scripts of the base processes, unless a pid or an alias of one is missing.
-    fn start_scripts(&self, records: &Records) {
-        if records.bases == Some(records.there) {
-            let all_there = records.pids.iter().zip(&self.nudges).filter(|(pid, _)| pid.is_some());
-            all_there.for_each(|(_, nudge)| nudge.notify_one());
+        // WHY without waiting for their first turns: a process of the other node may have ended one before.
+        if !self.has_aliases || records.has_all_aliases() {
+            self.start_scripts(&records);
         }
+    }
+
+    /// Registers the alias of a base process.
+    pub(super) fn has_alias(&self, who: Who, alias: Alias<Msg>) {
+        let mut records = self.records();
+        records.aliases.insert(who, alias);
+        if records.has_all_aliases() {
+            self.start_scripts(&records);
+        }
+    }
+
+    fn start_scripts(&self, records: &Records) {
+        let bases = records.pids.iter().zip(&self.nudges).filter(|(pid, _)| pid.is_some());
+        bases.for_each(|(_, nudge)| nudge.notify_one());
     }
 
     /// Returns the aliases of the base processes on this node.

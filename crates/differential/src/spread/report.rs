@@ -42,6 +42,16 @@ impl Report {
         self.lost += u64::from(tells_of_a_loss(seen));
     }
 
+    /// Adds the report of another pair of nodes.
+    pub(super) fn add(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.excluded += other.excluded;
+        self.lost += other.lost;
+        self.cuts += other.cuts;
+        self.operations.add(other.operations);
+        self.differences.extend(other.differences);
+    }
+
     pub(super) fn exclude(&mut self) {
         self.programs += 1;
         self.excluded += 1;

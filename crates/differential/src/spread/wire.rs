@@ -3,15 +3,25 @@
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream as Blocking};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+/// Size of the buffer of each direction of a connection, in bytes.
+const BUFFER: usize = 4096;
 
 /// Sockets of the connections through the wire, and the number of cuts.
-#[derive(Clone, Default)]
-pub(super) struct Wire(Arc<Mutex<(Vec<Weak<Blocking>>, u64)>>);
+#[derive(Clone)]
+pub(super) struct Wire(Arc<Mutex<(Vec<Weak<Blocking>>, u64)>>, Duration);
 
 impl Wire {
+    /// Creates a wire that delays all bytes by `latency`.
+    pub(super) fn new(latency: Duration) -> Self {
+        Self(Arc::default(), latency)
+    }
+
     /// Breaks all connections. Bytes in flight are lost; new connections can be made.
     pub(super) fn cut(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +55,9 @@ impl Wire {
     async fn carry(self, near: TcpStream, address: SocketAddr) -> io::Result<()> {
         let far = TcpStream::connect(address).await?;
         let ((mut near, own), (mut far, other)) = (self.register(near)?, self.register(far)?);
-        let carried = copy_bidirectional(&mut near, &mut far).await;
+        let ((from_near, to_near), (from_far, to_far)) = (near.split(), far.split());
+        let carried =
+            tokio::try_join!(pass(from_near, to_far, self.1), pass(from_far, to_near, self.1));
         // WHY: the kept handle would hold open a connection that one side has closed.
         for end in [own, other] {
             let _ = end.shutdown(Shutdown::Both);
@@ -63,5 +75,25 @@ impl Wire {
         state.0.push(Arc::downgrade(&kept));
         drop(state);
         Ok((TcpStream::from_std(end)?, kept))
+    }
+}
+
+/// Passes on bytes until the end of `from`, and then ends `to`.
+async fn pass(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    latency: Duration,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let count = from.read(&mut buffer).await?;
+        if count == 0 {
+            return to.shutdown().await;
+        }
+        // CLOCK: real nodes are connected, whose latency this is.
+        if !latency.is_zero() {
+            sleep(latency).await;
+        }
+        to.write_all(&buffer[..count]).await?;
     }
 }

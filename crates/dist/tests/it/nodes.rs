@@ -1,10 +1,13 @@
 //! Connections with a BEAM node as the peer: acceptance, refusal, and what ends a connection.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::log::Log;
+use crate::processes::builder;
 use crate::support::{Beam, Epmd, Ours, cookie, ours_and_beam, until_async, welcome};
 use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
+use purlin::Node;
 use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
@@ -12,6 +15,9 @@ use purlin_dist::handshake::{Refused, Verdict};
 use purlin_dist::link::Ended;
 use purlin_dist::{ConnectionTable, Flags, NodeName};
 use purlin_term::{Atom, Term};
+
+/// Time in which a refusal arrives.
+const REFUSAL: Duration = Duration::from_millis(200);
 
 #[tokio::test]
 async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
@@ -196,6 +202,33 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
             *peers.lock().expect("the lock is not poisoned") = ConnectionTable::new(name.clone());
         }
     }
+}
+
+// Simultaneous connect: the peer has the greater name, and its call arrives after it has refused the call of this node.
+#[tokio::test]
+async fn a_call_that_the_peers_own_call_refuses_waits_for_that() {
+    let epmd = Epmd::start();
+    let (refuses, mut refused) = tokio::sync::mpsc::unbounded_channel();
+    let decide = move |_: &purlin_dist::handshake::Caller| {
+        refuses.send(()).expect("the test waits");
+        (Verdict::Nok, cookie())
+    };
+    let mut peer = Ours::start_with(epmd.ask(), "peer", Flags::OFFERED, decide).await;
+    let node = Node::builder().workers(2).build().expect("a node");
+    let cluster = builder(&epmd, "ours").start(&node).await.expect("it joins");
+    let (connects, name) = (cluster.clone(), peer.local.name.clone());
+    let connecting = tokio::spawn(async move { connects.connect(&name).await });
+    let waits = async {
+        refused.recv().await.expect("the peer decides");
+        // CLOCK: if the refusal takes longer to arrive, the test passes without showing anything.
+        tokio::time::sleep(REFUSAL).await;
+    };
+    tokio::select! {
+        _ = peer.called_raw() => panic!("the peer refuses"),
+        () = waits => {}
+    }
+    let _connected = peer.call(cluster.name()).await;
+    connecting.await.expect("it does not panic").expect("it is connected");
 }
 
 #[tokio::test]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
-use purlin_dist_protocol::handshake::{Caller, Established};
+use purlin_dist_protocol::handshake::{Caller, Established, Refused};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -48,12 +48,14 @@ impl Core {
             if self.state().connection_table.call(node) {
                 // WHY a task: this future may be dropped, and the call must still run to its end.
                 match self.runtime.spawn(Arc::clone(self).call(node.clone())).await {
-                    Ok(Ok(connection)) => return Ok(connection),
+                    Ok(Ok(Some(connection))) => return Ok(connection),
+                    // The peer's call won.
+                    Ok(Ok(None)) => {}
                     Ok(Err(error)) if matches!(*error, NoConnection::Refused(_)) => {
                         refused = Some(error)
                     }
                     Ok(Err(error)) => return Err(error),
-                    // The peer's call won.
+                    // The task has panicked, or the runtime is shutting down.
                     Err(_) => {}
                 }
                 if refused.is_some() && !self.state().connection_table.is_answering(node) {
@@ -64,13 +66,23 @@ impl Core {
         }
     }
 
-    async fn call(self: Arc<Self>, node: NodeName) -> Result<Arc<Connection>, Arc<NoConnection>> {
+    /// Calls a node. Returns `None` if the call was cancelled in favour of the peer's call.
+    async fn call(
+        self: Arc<Self>,
+        node: NodeName,
+    ) -> Result<Option<Arc<Connection>>, Arc<NoConnection>> {
         let (core, peer) = (Arc::clone(&self), node.clone());
         let calling = self.runtime.spawn(async move {
             let dial = timeout(HANDSHAKE_TIMEOUT, core.dials.acquire()).await;
-            let _dial = dial.map_err(|_| NoConnection::Slow)?;
+            let dial = dial.map_err(|_| NoConnection::Slow)?;
             let is_dead = || core.state().connection_table.is_dead(&peer);
-            core.reach.call(&core.local, peer.clone(), is_dead).await
+            let called = core.reach.call(&core.local, peer.clone(), is_dead).await;
+            drop(dial);
+            if matches!(called, Err(NoConnection::Refused(Refused::TheirCall))) {
+                // The peer's call, which may not have arrived yet, cancels this task.
+                sleep(HANDSHAKE_TIMEOUT).await;
+            }
+            called
         });
         self.state().calls.insert(node.clone(), calling.abort_handle());
         let called = calling.await;
@@ -78,14 +90,12 @@ impl Core {
         let result = match called {
             Ok(Ok((stream, established))) => {
                 let added = self.add(&established.peer, true);
-                Ok(Arc::clone(&self).up(stream, established, added).await)
+                Ok(Some(Arc::clone(&self).up(stream, established, added).await))
             }
             Ok(Err(error)) => Err(Arc::new(error)),
-            // Cancelled in favour of the peer's call.
-            Err(_) => match self.connection(&node) {
-                Some(connection) => Ok(connection),
-                None => Err(Arc::new(NoConnection::Slow)),
-            },
+            // The peer's connection is added, and its link may not be set yet.
+            Err(error) if error.is_cancelled() => Ok(None),
+            Err(_) => Err(Arc::new(NoConnection::Slow)),
         };
         if result.is_err() {
             self.state().connection_table.call_failed(&node);
