@@ -1,8 +1,8 @@
 //! Length of a stack whose word has too few bits for it.
 //!
-//! A push that finds the greatest count in the word carries [`PORTION`] of it to a counter beside the
-//! shards, which most pushes therefore do not access. The length is the sum of both. It is wrong by
-//! one portion while a sender is between the push and the addition.
+//! If the count in the word is at its maximum, a push carries [`PORTION`] of it to a counter beside the
+//! shards. Most pushes do not access that counter. The length is the sum of both, and wrong by one
+//! portion while a sender is between its push and its addition.
 
 /// Part of a full count that is carried.
 /// WHY 64: a sender that is preempted leaves the length wrong by 0.2 percent at most, and the push
