@@ -1,6 +1,6 @@
 //! Length of a stack whose word has too few bits for it.
 //!
-//! If the count in the word is at its maximum, a push carries [`PORTION`] of it to a counter beside the
+//! If the count in the word is at its maximum, a push carries [`PORTION`] of it to a counter with the
 //! shards. Most pushes do not access that counter. The length is the sum of both, and wrong by one
 //! portion while a sender is between its push and its addition.
 

@@ -4,7 +4,7 @@
 //! `state` decides when shards are in use and makes every call here. Any thread that found the
 //! inbox sharded may `push`; only the receiver may `take` and `freeze`. Only `new` allocates.
 //!
-//! A counter beside the shards holds what is [carried](crate::inbox::carry) from the counts of the
+//! A counter with the shards holds what is [carried](crate::inbox::carry) from the counts of the
 //! stack and of the shards.
 //!
 //! # Protocol

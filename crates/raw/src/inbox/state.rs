@@ -16,7 +16,7 @@
 //! ```
 //!
 //! `count` is the number of headers in the stack; what its bits cannot hold is [carried] to a
-//! counter beside the shards, which are allocated if necessary. `SIGNAL` is set once a signal that is
+//! counter with the shards, which are allocated if necessary. `SIGNAL` is set once a signal that is
 //! not a message has arrived. `SHARDS` says that the inbox is sharded; the word then holds the epoch
 //! and one bit per shard. The other three flags are the process state:
 //!
