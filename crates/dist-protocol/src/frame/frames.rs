@@ -22,7 +22,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The bytes of its own, to be appended to.
+    /// The bytes that are not shared, to be appended to.
     pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

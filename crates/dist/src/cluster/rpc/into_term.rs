@@ -6,7 +6,7 @@ use bytes::Bytes;
 use purlin_term::{Binary, Term};
 use serde_bytes::ByteBuf;
 
-/// Minimum length of a byte string that is not copied. WHY: a part of its own costs more than copying a short one.
+/// Minimum length of a byte string that is not copied. WHY: a separate part costs more than copying a short one.
 const LONG: usize = 4 << 10;
 
 /// Converts a [`Term`], or a long byte string ([`ByteBuf`], [`Bytes`], [`Binary`]), without copying it. Returns any other
