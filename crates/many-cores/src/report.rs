@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261126T150023Z`, on two workers.
+/// Figures of the stored run of the lab `20261126T183127Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 52.2),
-    ("node: throughput", 10.1),
-    ("node: fan-in of 64", 10.5),
-    ("node: fork-join", 73.6),
-    ("node: thread-ring", 26.3),
+    ("node: ping-pong", 52.1),
+    ("node: throughput", 10.2),
+    ("node: fan-in of 64", 10.3),
+    ("node: fork-join", 50.5),
+    ("node: thread-ring", 26.7),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.
