@@ -1,23 +1,22 @@
 //! Connections with a BEAM node as the peer: acceptance, refusal, and what ends a connection.
 
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crate::log::Log;
 use crate::processes::builder;
-use crate::support::{Beam, Epmd, Ours, cookie, ours_and_beam, until_async, welcome};
+use crate::support::{Beam, Epmd, Ours, cookie, in_time, ours_and_beam, until_async, welcome};
 use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
 use purlin::Node;
 use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
+use purlin_dist::epmd::{Alive, Kind, Registration};
 use purlin_dist::frame::Signal;
-use purlin_dist::handshake::{Refused, Verdict};
+use purlin_dist::handshake::{Caller, LocalNode, Refused, Verdict};
 use purlin_dist::link::Ended;
-use purlin_dist::{ConnectionTable, Flags, NodeName};
+use purlin_dist::{ConnectionTable, Flags, Listener, NodeName};
 use purlin_term::{Atom, Term};
-
-/// Time in which a refusal arrives.
-const REFUSAL: Duration = Duration::from_millis(200);
+use tokio::io::AsyncReadExt;
 
 #[tokio::test]
 async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
@@ -164,7 +163,7 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
         let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
         let peers = Arc::new(Mutex::new(ConnectionTable::new(name.clone())));
         let decides = Arc::clone(&peers);
-        let decide = move |caller: &purlin_dist::handshake::Caller| {
+        let decide = move |caller: &Caller| {
             (decides.lock().expect("the lock is not poisoned").called(&caller.name), cookie())
         };
         let mut ours = Ours::start_with(epmd.ask(), alive, Flags::OFFERED, decide).await;
@@ -208,26 +207,31 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
 #[tokio::test]
 async fn a_call_that_the_peers_own_call_refuses_waits_for_that() {
     let epmd = Epmd::start();
-    let (refuses, mut refused) = tokio::sync::mpsc::unbounded_channel();
-    let decide = move |_: &purlin_dist::handshake::Caller| {
-        refuses.send(()).expect("the test waits");
-        (Verdict::Nok, cookie())
-    };
-    let mut peer = Ours::start_with(epmd.ask(), "peer", Flags::OFFERED, decide).await;
+    let any = (Ipv4Addr::LOCALHOST, 0);
+    let (listener, address) = Listener::bind(any).await.expect("a port");
+    let entry = Alive { alive: "peer".to_owned(), port: address.port(), kind: Kind::Hidden };
+    let registration = Registration::new(epmd.ask(), entry).await.expect("epmd is there");
+    let name: NodeName = "peer@127.0.0.1".parse().expect("a name");
+    let creation = registration.creation();
+    let local = LocalNode { name: name.clone(), creation, flags: Flags::OFFERED };
     let node = Node::builder().workers(2).build().expect("a node");
     let cluster = builder(&epmd, "ours").start(&node).await.expect("it joins");
-    let (connects, name) = (cluster.clone(), peer.local.name.clone());
-    let connecting = tokio::spawn(async move { connects.connect(&name).await });
-    let waits = async {
-        refused.recv().await.expect("the peer decides");
-        // CLOCK: if the refusal takes longer to arrive, the test passes without showing anything.
-        tokio::time::sleep(REFUSAL).await;
-    };
-    tokio::select! {
-        _ = peer.called_raw() => panic!("the peer refuses"),
-        () = waits => {}
-    }
-    let _connected = peer.call(cluster.name()).await;
+    let (connects, to) = (cluster.clone(), name.clone());
+    let connecting = tokio::spawn(async move { connects.connect(&to).await });
+    let (mut called, _) = in_time("the call", listener.accept()).await.expect("it calls");
+    let refuse = |_: &Caller| (Verdict::Nok, cookie());
+    let refused = connect::answer(&mut called, Lengths::Two, local.clone(), refuse).await;
+    assert!(refused.is_err());
+    // The node closes the connection when it has read the refusal.
+    let mut rest = Vec::new();
+    in_time("the end of the call", called.read_to_end(&mut rest)).await.expect("it ends");
+    // Meanwhile a failure of the refused call would end `connecting`.
+    let nobody: NodeName = "nobody@127.0.0.1".parse().expect("a name");
+    assert!(cluster.connect(&nobody).await.is_err());
+    let mut stream = connect::dial(&epmd.ask(), cluster.name()).await.expect("it listens");
+    let ours = cluster.name().clone();
+    let call = connect::call(&mut stream, Lengths::Two, &local, ours, cookie(), || true);
+    call.await.expect("it knows the cookie");
     connecting.await.expect("it does not panic").expect("it is connected");
 }
 
