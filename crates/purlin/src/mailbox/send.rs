@@ -22,12 +22,12 @@ impl<M: Send + 'static> Pid<M> {
     /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
     /// atomic read-modify-write; the message is moved (M5).
     pub fn send(&self, message: M) {
-        match self.address().send(message, SendMode::Send) {
+        self.address().send_with(message, SendMode::Send, |to, outcome| match outcome {
             Ok(SendOutcome::Done) => {}
-            Ok(SendOutcome::Past) => suspend(self.address()),
+            Ok(SendOutcome::Past) => suspend(to),
             Err(SendError::NoProcess(message)) => drop_undelivered(message),
-            Err(SendError::Full(message)) => reject(self.address(), message),
-        }
+            Err(SendError::Full(message)) => reject(to, message),
+        });
     }
 
     /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the

@@ -129,11 +129,20 @@ impl<T> Envelope<T> {
     /// Allocates an envelope and returns its header; [`Envelope::open`] reverses this.
     #[inline]
     pub(crate) fn seal(class: Class, payload: T) -> NonNull<Header> {
-        let envelope = pool::take::<Self>();
-        let sealed = Self { header: Header::new(class), payload: MaybeUninit::new(payload) };
         // SAFETY: the block was taken for this type.
-        unsafe { envelope.write(sealed) };
-        envelope.cast()
+        unsafe { Self::fill(pool::take(), class, payload) }
+    }
+
+    /// Makes an envelope of a block and returns its header, as [`Envelope::seal`] does.
+    ///
+    /// # Safety
+    /// The block was taken for this type, and is owned by the caller.
+    #[inline]
+    pub(crate) unsafe fn fill(block: NonNull<Self>, class: Class, payload: T) -> NonNull<Header> {
+        let sealed = Self { header: Header::new(class), payload: MaybeUninit::new(payload) };
+        // SAFETY: by the contract.
+        unsafe { block.write(sealed) };
+        block.cast()
     }
 
     /// Moves the payload out. The returned [`EmptyEnvelope`] owns the emptied envelope.

@@ -114,6 +114,11 @@ pub enum SingleTake {
     Others,
 }
 
+/// Word that [`State::try_push`] found in place of the one it had read; null, the word of an empty
+/// inbox, if it made no attempt.
+#[derive(Debug, Clone, Copy)]
+pub struct Changed(*mut Header);
+
 /// Contents of the state word when the receiver emptied it.
 #[derive(Debug)]
 pub struct Drained {
@@ -172,6 +177,24 @@ impl State {
         class: Class,
         sender: impl Fn() -> u32,
     ) -> PushOutcome {
+        // SAFETY: by the contract; a failed push leaves the header with the caller.
+        unsafe {
+            self.try_push(new, class).unwrap_or_else(|now| self.push_on(new, class, now, sender()))
+        }
+    }
+
+    /// Pushes a signal in the two cases that cover most pushes: onto the empty inbox of a sleeping
+    /// process, and a message onto a stack. In any other case, and if the word changes meanwhile,
+    /// returns what [`State::push_on`] takes.
+    ///
+    /// # Safety
+    /// As for [`State::push`]; on an error the caller owns the header again.
+    #[inline(always)]
+    pub unsafe fn try_push(
+        &self,
+        new: NonNull<Header>,
+        class: Class,
+    ) -> Result<PushOutcome, Changed> {
         debug_assert_eq!(new.addr().get() & !HEADER, 0, "not the address of an envelope");
         // SAFETY: by the contract.
         debug_assert!(unsafe { new.as_ref().next() }.is_null(), "a link that was sent before");
@@ -180,29 +203,20 @@ impl State {
         // only if this push clears `ASLEEP`.
         let (order, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
         let exchange = |next| self.word.compare_exchange_weak(word, next, order, relaxed);
-        // WHY not in `push_once`: these two cases cover most pushes and need the fewest
-        // instructions.
-        let exchanged = if word.addr() == ASLEEP {
+        if word.addr() == ASLEEP {
             let signal = if class == Class::Signal { SIGNAL } else { 0 };
             let next = new.as_ptr().map_addr(|addr| addr | signal | 1 << COUNT_SHIFT);
-            exchange(next).map(|_| PushOutcome::Schedule)
+            exchange(next).map(|_| PushOutcome::Schedule).map_err(Changed)
         } else if class == Class::Message && has_room(word) {
             debug_assert_ne!(flags(word) & (ASLEEP | DEAF), ASLEEP, "such a sleeper has no mail");
             // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next_untagged(header(word)) };
             let rest = word.addr().wrapping_add(1 << COUNT_SHIFT) & !HEADER;
-            exchange(new.as_ptr().map_addr(|addr| addr | rest)).map(|_| PushOutcome::Queued)
+            let next = new.as_ptr().map_addr(|addr| addr | rest);
+            exchange(next).map(|_| PushOutcome::Queued).map_err(Changed)
         } else {
-            // SAFETY: by the contract.
-            return unsafe { self.push_on(new, class, sender()) };
-        };
-        exchanged.unwrap_or_else(|now| {
-            // SAFETY: by the contract; a failed push leaves the header with the caller.
-            unsafe {
-                note_contention(new, now);
-                self.push_on(new, class, sender())
-            }
-        })
+            Err(Changed(ptr::null_mut()))
+        }
     }
 
     /// Tries to push onto a stack whose state was `word`, read with acquire. Returns the current
@@ -231,13 +245,21 @@ impl State {
         Ok(if wakes { PushOutcome::Schedule } else { PushOutcome::Queued })
     }
 
-    /// Slow path of `push`: another sender won the race, the inbox is sharded or closed.
+    /// Slow path of [`State::push`]: another sender won the race, the inbox is sharded or closed.
     ///
     /// # Safety
-    /// As for `push`.
+    /// As for [`State::push`].
     #[cold]
     #[inline(never)]
-    unsafe fn push_on(&self, new: NonNull<Header>, class: Class, sender: u32) -> PushOutcome {
+    pub unsafe fn push_on(
+        &self,
+        new: NonNull<Header>,
+        class: Class,
+        now: Changed,
+        sender: u32,
+    ) -> PushOutcome {
+        // SAFETY: by the contract.
+        unsafe { note_contention(new, now.0) };
         loop {
             // ORDER: acquire from `install_shards` (the shards) and from `sleep`.
             let word = self.word.load(Ordering::Acquire);

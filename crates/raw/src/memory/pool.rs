@@ -121,6 +121,12 @@ pub(crate) fn take<T>() -> NonNull<T> {
     const { Block::of::<T>() }.take().cast()
 }
 
+/// Takes a block for a `T` from this thread's free list. Returns `None` if the list is empty.
+#[inline]
+pub(crate) fn take_cached<T>() -> Option<NonNull<T>> {
+    Some(const { Block::of::<T>() }.take_cached()?.cast())
+}
+
 /// Frees the block of a `T` that has been dropped or moved out.
 ///
 /// # Safety

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use crate::RuntimeTypes;
 use crate::inbox::bound::{Admission, Bound, Overflow, SendMode, SendOutcome};
 use crate::inbox::header::{Class, Envelope, Header};
-use crate::inbox::state::PushOutcome;
+use crate::inbox::state::{Changed, PushOutcome};
+use crate::memory::pool;
 use crate::process::cell::{Base, Front, RUNNING, Runnable, bound, exit_status};
 use crate::process::context::{
     count_send, exhaust_budget, is_running, running, sender_id, without_trace,
@@ -268,7 +269,16 @@ pub(crate) unsafe fn push(base: NonNull<Base>, header: NonNull<Header>, class: C
 #[inline(always)]
 unsafe fn push_on(base: NonNull<Base>, header: NonNull<Header>, class: Class) -> bool {
     // SAFETY: by the contract.
-    match unsafe { base.as_ref().inbox.push(header, class, sender_id) } {
+    unsafe { schedule_after(base, base.as_ref().inbox.push(header, class, sender_id)) }
+}
+
+/// Schedules the process if a push requires it. Returns `false` if the process has ended.
+///
+/// # Safety
+/// The caller holds a reference to the cell, and has just pushed, with this outcome.
+#[inline(always)]
+unsafe fn schedule_after(base: NonNull<Base>, pushed: PushOutcome) -> bool {
+    match pushed {
         PushOutcome::Queued => true,
         PushOutcome::Schedule => {
             // SAFETY: the push has cleared `ASLEEP`.
@@ -365,6 +375,78 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             true => Ok(SendOutcome::Done),
             // SAFETY: a refused header is owned by the caller again.
             false => Err(SendError::NoProcess(unsafe { refused(header) })),
+        }
+    }
+
+    /// Sends a message as [`Address::send`] does, and passes any outcome but
+    /// [`SendOutcome::Done`] to `handle`.
+    ///
+    /// WHY: in the common case, a mailbox without a bound and an envelope from this thread's free
+    /// list, nothing is called that returns here, so no register is saved.
+    #[inline]
+    pub fn send_with<F>(&self, message: M, mode: SendMode, handle: F)
+    where
+        F: FnOnce(&Self, Result<SendOutcome, SendError<M>>),
+    {
+        let envelope = if self.to.bound().is_none() { pool::take_cached() } else { None };
+        let Some(envelope) = envelope else { return self.send_uncommon(message, mode, handle) };
+        // SAFETY: the handle holds a reference. The envelope is owned here, and its class and
+        // payload are those of a message.
+        unsafe {
+            let header = Envelope::fill(envelope, Class::Message, message);
+            let failed = if count_send() {
+                None
+            } else {
+                match self.to.base().inbox.try_push(header, Class::Message) {
+                    Ok(pushed) => {
+                        schedule_after(self.to.base, pushed);
+                        return;
+                    }
+                    Err(now) => Some(now),
+                }
+            };
+            self.push_uncommon(header, failed, handle);
+        }
+    }
+
+    /// [`Address::send_with`] in all other cases.
+    #[cold]
+    #[inline(never)]
+    fn send_uncommon<F>(&self, message: M, mode: SendMode, handle: F)
+    where
+        F: FnOnce(&Self, Result<SendOutcome, SendError<M>>),
+    {
+        match self.send(message, mode) {
+            Ok(SendOutcome::Done) => {}
+            outcome => handle(self, outcome),
+        }
+    }
+
+    /// Pushes the message of an [`Address::send_with`] whose first attempt has failed, or which is
+    /// traced.
+    ///
+    /// # Safety
+    /// The caller owns the envelope, and its payload is a message.
+    #[cold]
+    #[inline(never)]
+    unsafe fn push_uncommon<F>(&self, header: NonNull<Header>, failed: Option<Changed>, handle: F)
+    where
+        F: FnOnce(&Self, Result<SendOutcome, SendError<M>>),
+    {
+        let base = self.to.base;
+        // SAFETY: by the contract; the handle holds a reference. A refused header is owned by the
+        // caller again.
+        unsafe {
+            let pushed = match failed {
+                None => push_traced(base, header, Class::Message),
+                Some(now) => {
+                    let inbox = &base.as_ref().inbox;
+                    schedule_after(base, inbox.push_on(header, Class::Message, now, sender_id()))
+                }
+            };
+            if !pushed {
+                handle(self, Err(SendError::NoProcess(refused(header))));
+            }
         }
     }
 

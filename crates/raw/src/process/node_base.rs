@@ -201,7 +201,22 @@ impl NodeCoreBase {
         // A worker has a handle, which keeps the node core valid if the process ends meanwhile.
         if let Err(runnable) = this.host.schedule_local(runnable) {
             // SAFETY: by the contract.
-            unsafe { Self::with_handle(node_core, |_| this.host.schedule_remote(runnable)) }
+            unsafe { Self::schedule_remote(runnable) }
+        }
+    }
+
+    /// WHY apart, and without the node core: `schedule` then saves no registers.
+    ///
+    /// # Safety
+    /// As for `schedule`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn schedule_remote(runnable: Runnable) {
+        // SAFETY: by the contract.
+        unsafe {
+            let node_core: NonNull<Self> = runnable.0.as_ref().node;
+            let host = &node_core.as_ref().host;
+            Self::with_handle(node_core, |_| host.schedule_remote(runnable));
         }
     }
 
