@@ -141,8 +141,7 @@ impl Node {
             message
         };
         consume_budget().await;
-        let message =
-            poll_fn(|_| me.in_turn(receive).ok().flatten().map_or(Poll::Pending, Poll::Ready));
+        let message = poll_fn(|_| me.in_turn(receive, || None).map_or(Poll::Pending, Poll::Ready));
         let message = message.await;
         work(self.cost.receive);
         message

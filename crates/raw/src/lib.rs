@@ -90,7 +90,7 @@ pub use process::context::{
 };
 pub use process::deferred_rc::flush;
 pub use process::mailbox::{ConvertedMessage, Mailbox, SignalOutcome};
-pub use process::owner::{InTurn, NotInTurn, Owner};
+pub use process::owner::{InTurn, Owner};
 pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;

@@ -111,7 +111,7 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
             // If the process has ended, or this is not its turn, it receives none of the events.
             let forget =
                 |local: &mut LocalState| local.extended().cold().groups.remove(self.reference);
-            let _ = self.me.owner().in_turn(|me| me.local(forget));
+            self.me.owner().in_turn(|me| _ = me.local(forget), || ());
             self.groups.server.cast(GroupMonitor(self.reference));
         }
     }

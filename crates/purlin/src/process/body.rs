@@ -17,6 +17,7 @@ use crate::process::exit_status::ExitStatus;
 use crate::process::function_name::function_name;
 use crate::process::unwind::{catch, contain};
 use crate::signals::handle_signal::handle_signal;
+use crate::signals::local_state::LocalState;
 use crate::signals::signal::wake;
 use crate::{ExitReason, Outcome, Process};
 
@@ -184,7 +185,7 @@ fn begin<M: Send + 'static, E: MaybeBound>(me: InTurn<'_, ErlangTypes, M>) -> Tu
 /// [`begin`] without signals, if the private state affects the turn.
 #[inline(never)]
 fn begin_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
-    match me.local(|local| local.waits()) {
+    match me.read_local(LocalState::waits) {
         (true, _) if me.mailbox().has_arrivals() => handle_signals(me),
         (_, true) if is_suspended(me) => TurnStart::Suspended,
         _ => TurnStart::Function,
@@ -194,11 +195,11 @@ fn begin_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStar
 #[inline(never)]
 fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
     let added = me.mailbox().fetch_within_bound(move |signal| handle_signal(me, signal));
-    let (mail, exit, suspended) = me.local(|local| {
-        let mail = if added > 0 { local.take_mail() } else { None };
-        (mail, local.exit(), local.waits().1)
-    });
-    if let Some(waker) = mail {
+    let ((waits, suspended), exit) = me.read_local(|local| (local.waits(), local.exit()));
+    if waits
+        && added > 0
+        && let Some(waker) = me.local(LocalState::take_mail)
+    {
         wake(waker);
     }
     match exit {
@@ -218,7 +219,7 @@ fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReas
 // WHY apart from the check: it saves registers.
 #[inline(never)]
 fn suspended_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReason> {
-    match me.local(|local| local.pause()) {
+    match me.read_local(LocalState::pause) {
         (Some(reason), _) => Poll::Ready(reason),
         (None, true) => {
             // A combinator may have polled its other futures in this turn and not the receive,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use purlin_raw::{InTurn, NotInTurn, Owner};
+use purlin_raw::{InTurn, Owner};
 
 use crate::node::context::{NodeContext, with_context};
 use crate::node::erlang_types::{ErlangTypes, Peer};
@@ -60,10 +60,7 @@ impl<M: Send + 'static> Process<M> {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, ErlangTypes, M>) -> R) -> R {
-        match self.owner.in_turn(f) {
-            Ok(result) => result,
-            Err(NotInTurn) => self.not_here(),
-        }
+        self.owner.in_turn(f, || self.not_here())
     }
 
     /// Runs `f` on the private state of this process.

@@ -201,7 +201,7 @@ fn fetch<M: Send + 'static>(
                 let _ = asker.send(());
             }
             Signal::Describe(asker) => {
-                let _ = asker.send(me.local(|local| local.describe()));
+                let _ = asker.send(me.read_local(LocalState::describe));
             }
             Signal::Message(message) => {
                 let Ok(message) = message.downcast::<M>() else {

@@ -15,7 +15,7 @@ use crate::pg::Event;
 use crate::process::crash_report::report;
 use crate::process::unwind::{catch, contain};
 use crate::signals::end::answer_as_ended;
-use crate::signals::local_state::{OfDown, OfEvent, OfExit, Origin};
+use crate::signals::local_state::{LocalState, OfDown, OfEvent, OfExit, Origin};
 use crate::signals::monitor_link::Link;
 use crate::signals::signal::{Signal, send_signal};
 use crate::trace::hooks;
@@ -38,10 +38,8 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             let (monitoring, convert) = me.local(|local| {
                 let extended = local.extended();
                 // L7: a process that is about to end receives nothing more.
-                (
-                    extended.monitors.remove(reference),
-                    extended.down.filter(|_| extended.exit.is_none()),
-                )
+                let down = extended.down.as_ref().filter(|_| extended.exit.is_none());
+                (extended.monitors.remove(reference), down.map(typed::<OfDown<M>>))
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
                 // The monitor was removed (D3), or the process is about to end.
@@ -49,9 +47,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
                 return SignalOutcome::Nothing;
             };
             let priority = monitoring.has_priority();
-            converted::<M, Down>(me, priority, || {
-                typed::<OfDown<M>>(convert)(reference, monitoring, reason)
-            })
+            converted::<M, Down>(me, priority, || convert(reference, monitoring, reason))
         }
         Signal::LinkExit { from, reason } => {
             let link = me.local(|local| local.extended().links.remove(from));
@@ -128,7 +124,7 @@ fn handle_other_signal<M: Send + 'static>(
             }
         }
         // For other processes, a process that is about to end has ended.
-        signal if me.local(|local| local.exiting()) => {
+        signal if me.read_local(LocalState::exiting) => {
             answer_as_ended(ProcessId::of(&me), signal);
             SignalOutcome::Nothing
         }
@@ -163,10 +159,8 @@ fn handle_other_signal<M: Send + 'static>(
         }
         Signal::Group(reference, event) => {
             // N2: unless the group monitor was removed.
-            match me.local(|local| local.watches_group(reference)) {
-                Some(convert) => converted::<M, Event>(me, false, || {
-                    typed::<OfEvent<M>>(convert)(reference, *event)
-                }),
+            match me.local(|local| local.watches_group(reference).map(typed::<OfEvent<M>>)) {
+                Some(convert) => converted::<M, Event>(me, false, || convert(reference, *event)),
                 None => SignalOutcome::Nothing,
             }
         }
@@ -179,7 +173,7 @@ fn handle_other_signal<M: Send + 'static>(
             unreachable!("`handle_signal` handles these")
         }
         Signal::Describe(asker) => {
-            let details = me.local(|local| local.describe());
+            let details = me.read_local(LocalState::describe);
             // The send fails if the caller has given up.
             let _ = asker.send(details);
             SignalOutcome::Nothing
@@ -195,8 +189,8 @@ fn handle_exit_signal<M: Send + 'static>(
     by: Origin,
     priority: bool,
 ) -> SignalOutcome<M> {
-    if let Some(convert) = me.local(|local| local.traps(&reason, by)) {
-        return converted::<M, Exit>(me, priority, || typed::<OfExit<M>>(convert)(from, reason));
+    if let Some(convert) = me.read_local(|local| local.traps(&reason, by).map(typed::<OfExit<M>>)) {
+        return converted::<M, Exit>(me, priority, || convert(from, reason));
     }
     let (ends, unused) = me.local(|local| local.receive_exit(reason, by));
     contain(|| drop(unused));
@@ -210,7 +204,7 @@ fn end_process<M>() -> SignalOutcome<M> {
 }
 
 /// Restores the type of a conversion function that this process stored.
-fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
+fn typed<F: Copy + Send + Sync + 'static>(convert: &Erased) -> F {
     convert.get().unwrap_or_else(|| unreachable!("a mailbox has one type"))
 }
 

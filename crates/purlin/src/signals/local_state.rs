@@ -254,9 +254,9 @@ impl LocalState {
 
     /// Returns the conversion of an exit signal into a message, if it is trapped (L3, L4).
     #[inline]
-    pub(crate) fn traps(&self, reason: &ExitReason, origin: Origin) -> Option<Erased> {
+    pub(crate) fn traps(&self, reason: &ExitReason, origin: Origin) -> Option<&Erased> {
         let extended = self.seen()?;
-        extended.trap.filter(|_| extended.exit.is_none() && !origin.kills(reason))
+        extended.trap.as_ref().filter(|_| extended.exit.is_none() && !origin.kills(reason))
     }
 
     /// Handles an exit signal that is not trapped (L3, L4). Returns whether the process must end,
@@ -310,8 +310,8 @@ impl LocalState {
     }
 
     /// Returns the conversion of the events of a group monitor, if the monitor exists.
-    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Erased> {
-        self.seen_cold()?.groups.get_mut(monitor).copied()
+    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<&Erased> {
+        self.seen_cold()?.groups.get_mut(monitor).map(|convert| &*convert)
     }
 
     /// Adds a future that waits for the end of the process.

@@ -157,31 +157,21 @@ impl<T> Envelope<T> {
         unsafe { (Self::read(header), Self::emptied(header)) }
     }
 
-    /// [`Envelope::open`] for a message that is neither marked nor an anchor: does not read the flags
-    /// again.
+    /// Frees the emptied envelope of a message with these flags.
     ///
     /// # Safety
-    /// As for [`Envelope::open`].
+    /// As for [`Envelope::write`]; the envelope is not used again.
     #[inline]
-    pub(crate) unsafe fn open_plain(header: NonNull<Header>) -> T {
-        // SAFETY: by the contract; the block of a message that is not marked was taken for this
-        // type, and its payload is not read again.
+    pub(crate) unsafe fn free(header: NonNull<Header>, tags: usize) {
+        // SAFETY: by the contract. The block was taken for `Envelope<Marked<T>>` if the flag `MARKED`
+        // is set, else for this type.
         unsafe {
-            let payload = Self::read(header);
-            Self::free_plain(header);
-            payload
+            if tags & MARKED == 0 {
+                pool::free(header.cast::<Self>());
+            } else {
+                pool::free(header.cast::<Envelope<Marked<T>>>());
+            }
         }
-    }
-
-    /// Frees the envelope of a message that is neither marked nor an anchor.
-    ///
-    /// # Safety
-    /// As for [`Envelope::write`].
-    #[inline]
-    pub(crate) unsafe fn free_plain(header: NonNull<Header>) {
-        // SAFETY: by the contract; the block of a message that is not marked was taken for this
-        // type.
-        unsafe { pool::free(header.cast::<Self>()) }
     }
 
     /// Copies the payload out. The envelope counts as emptied until [`Envelope::write`].
@@ -266,14 +256,7 @@ pub(crate) struct EmptyEnvelope<T>(NonNull<Envelope<T>>);
 impl<T> Drop for EmptyEnvelope<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: `self` owns the envelope, whose payload is uninitialised. Its block was taken for
-        // `Envelope<Marked<T>>` if the `MARKED` flag is set, else for `Envelope<T>`.
-        unsafe {
-            if self.0.as_ref().header.tags() & MARKED == 0 {
-                pool::free(self.0);
-            } else {
-                pool::free(self.0.cast::<Envelope<Marked<T>>>());
-            }
-        }
+        // SAFETY: `self` owns the envelope, whose payload is uninitialised.
+        unsafe { Envelope::<T>::free(self.0.cast(), self.0.as_ref().header.tags()) }
     }
 }

@@ -197,13 +197,44 @@ pub(crate) unsafe fn on_local<W: RuntimeTypes, R>(
     f: impl FnOnce(&mut W::Local) -> R,
 ) -> R {
     // SAFETY: by the contract.
+    unsafe {
+        take_local::<W, R>(base, |base, local| {
+            let result = f(local);
+            base.describe_local::<W>(local);
+            result
+        })
+    }
+}
+
+/// Calls `f` with the private state of a process, which it does not change.
+///
+/// # Safety
+/// As for [`on_local`].
+#[inline]
+pub(crate) unsafe fn read_local<W: RuntimeTypes, R>(
+    base: NonNull<Base>,
+    f: impl FnOnce(&W::Local) -> R,
+) -> R {
+    // SAFETY: by the contract.
+    unsafe { take_local::<W, R>(base, |_, local| f(local)) }
+}
+
+/// Calls `f` with the private state of a process, whose place holds the default meanwhile.
+///
+/// # Safety
+/// As for [`on_local`].
+#[inline]
+unsafe fn take_local<W: RuntimeTypes, R>(
+    base: NonNull<Base>,
+    f: impl FnOnce(&Base, &mut W::Local) -> R,
+) -> R {
+    // SAFETY: by the contract.
     let front = unsafe { base.cast::<Front<W>>().as_ref() };
     front.local.with(|local| {
         // SAFETY: by the contract; no other thread accesses the state meanwhile.
         let place = unsafe { &*local };
         let mut local = place.take();
-        let result = f(&mut local);
-        front.base.describe_local::<W>(&local);
+        let result = f(&front.base, &mut local);
         // WHY not dropped: the place holds the default, which needs no drop; the compiler cannot
         // tell.
         std::mem::forget(place.replace(local));

@@ -12,7 +12,7 @@ use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
-use crate::inbox::header::{ANCHOR, Class, Envelope, Header, MARKED};
+use crate::inbox::header::{ANCHOR, Class, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
@@ -85,13 +85,10 @@ impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, '_, W, M> {
             // SAFETY: the header has left the save queue, and its message is moved out.
             unsafe {
                 let tags = header.as_ref().tags();
-                if tags & (MARKED | ANCHOR) == 0 {
-                    return Envelope::<M>::free_plain(header);
-                }
                 if tags & ANCHOR != 0 {
                     self.0.queue.move_markers(header);
                 }
-                drop(Envelope::<M>::emptied(header));
+                Envelope::<M>::free(header, tags);
             }
         }
     }
@@ -234,13 +231,14 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         // type.
         unsafe {
             let tags = header.as_ref().tags();
-            if tags & (MARKED | ANCHOR) == 0 {
-                return Envelope::<M>::open_plain(Self::trace_receipt(header));
-            }
             if tags & ANCHOR != 0 {
                 self.save_queue(|save_queue| save_queue.move_markers(header));
             }
-            Envelope::<M>::open(Self::trace_receipt(header)).0
+            let header = Self::trace_receipt(header);
+            // WHY the payload is read in one place: it then stays in registers.
+            let message = Envelope::<M>::read(header);
+            Envelope::<M>::free(header, tags);
+            message
         }
     }
 

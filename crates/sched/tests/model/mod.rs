@@ -255,9 +255,11 @@ impl Node {
             mail
         };
         let mail = poll_fn(|_| {
-            let received = me.in_turn(receive);
-            self.counters.demand(received.is_ok(), "a process received outside of its turn");
-            received.ok().flatten().map_or(Poll::Pending, Poll::Ready)
+            let outside = || {
+                self.counters.demand(false, "a process received outside of its turn");
+                None
+            };
+            me.in_turn(receive, outside).map_or(Poll::Pending, Poll::Ready)
         });
         let mail = mail.await;
         self.counters.received.fetch_add(1, Ordering::Relaxed);
