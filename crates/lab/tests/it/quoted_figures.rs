@@ -1,5 +1,8 @@
 //! Checks that the tables of measured figures in documents hold the medians of the stored run they
 //! name, and say so if that run measured other code than the present.
+//!
+//! With `PURLIN_UPDATE_FIGURES=1` the test writes the medians into the tables instead: after a new
+//! run, replace its id in the documents and run the test once with it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,12 +40,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares the table of a document with the run it links to; returns the number of figures
-/// compared.
+/// Compares the table of a document with the run it links to, or updates it; returns the number of
+/// figures compared.
 fn compare(document: &str) -> usize {
-    let text = fs::read_to_string(root().join(document)).expect("the document");
-    let (_, rest) = text.split_once("<!-- table: measured -->").expect("the table begins");
-    let (table, _) = rest.split_once("<!-- end of table: measured -->").expect("the table ends");
+    let path = root().join(document);
+    let text = fs::read_to_string(&path).expect("the document");
+    let (before, rest) = text.split_once("<!-- table: measured -->").expect("the table begins");
+    let (table, after) =
+        rest.split_once("<!-- end of table: measured -->").expect("the table ends");
 
     let (_, link) = table.split_once("reports/").expect("the table names its run");
     let (folder, _) = link.split_once(')').expect("the link ends");
@@ -74,16 +79,33 @@ fn compare(document: &str) -> usize {
         primary.and_then(|result| result["median"].as_f64())
     };
 
-    let mut rows = table.lines().filter(|line| line.starts_with('|')).map(cells);
-    let head = rows.next().expect("a head");
-    let mut compared = 0;
-    for row in rows.filter(|row| row[0].starts_with('`')) {
+    let head = cells(table.lines().find(|line| line.starts_with('|')).expect("a head"));
+    let update = std::env::var_os("PURLIN_UPDATE_FIGURES").is_some();
+    let (mut compared, mut updated) = (0, String::new());
+    for line in table.split_inclusive('\n') {
+        if !line.starts_with("| `") {
+            updated.push_str(line);
+            continue;
+        }
+        let row = cells(line);
+        updated.push_str(&format!("| {} | {} |", row[0], row[1]));
         for (contender, cell) in head.iter().zip(&row).skip(2) {
             let expected = median(row[0].trim_matches('`'), contender)
                 .map_or_else(|| "–".into(), |figure| shown(figure / scale(row[1])));
-            assert_eq!(*cell, expected, "{} on {contender} in {document}", row[0]);
+            assert!(
+                update || *cell == expected,
+                "{} on {contender} in {document} is {cell} and not {expected}",
+                row[0],
+            );
+            updated.push_str(&format!(" {expected} |"));
             compared += 1;
         }
+        updated.push('\n');
+    }
+    if update {
+        let marks = ["<!-- table: measured -->", "<!-- end of table: measured -->"];
+        let text = [before, marks[0], &updated, marks[1], after].concat();
+        fs::write(&path, text).expect("the document can be written");
     }
     compared
 }
