@@ -1,6 +1,7 @@
 //! Procedural macros of purlin: `#[purlin::main]`, `#[purlin::test]`, `#[purlin::server]` and
 //! `#[derive(purlin::Message)]`.
 
+mod fits;
 mod message;
 mod server;
 
@@ -24,6 +25,13 @@ pub fn main(settings: TokenStream, item: TokenStream) -> TokenStream {
     let settings = parse_macro_input!(settings as Settings);
     let item = parse_macro_input!(item as ItemFn);
     expand(&settings, item, &quote!(run_main), &quote!()).into()
+}
+
+/// Part of the expansion of `receive!`: whether a message may match one of its patterns.
+#[doc(hidden)]
+#[proc_macro]
+pub fn fits(input: TokenStream) -> TokenStream {
+    fits::expand(parse_macro_input!(input as fits::Fits)).into()
 }
 
 /// Runs an `async fn` as a test: the first process of a node with two workers.

@@ -134,6 +134,7 @@ pub mod __private {
     pub use crate::mailbox::scan::Scan;
     pub use crate::node::run::{run_main, run_test};
     pub use crate::server::handler_result::{HandlerResult, InitResult};
+    pub use purlin_macros::fits;
 }
 
 /// Documents whose code examples are tests.

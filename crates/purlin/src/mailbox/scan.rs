@@ -3,7 +3,8 @@
 //! [`receive!`](crate::receive!) tests its arms on one message after the other, each in its position
 //! in the mailbox. Patterns and guards see the message by value, as in a `match`, and payloads need
 //! not be `Copy`: the arms are tested in a first `match` whose guards all end in `false`, so that
-//! nothing is moved. The body runs after the scan, in a second `match` on the number of the arm, so
+//! nothing is moved. A message that fits no arm's pattern is excluded before by reference, because one
+//! that was passed by value has to be written back. The body runs after the scan, in a second `match` on the number of the arm, so
 //! that `break`, `continue`, `?` and `.await` keep their meaning in the surrounding code. A third
 //! `match` never runs: in it the compiler finds the arms that no message reaches.
 
@@ -54,13 +55,17 @@ impl<M: Send + 'static> Scan<'_, M> {
         .is_some()
     }
 
-    /// Passes messages to `test` until it accepts one, and returns that one. Returns `None` if it
-    /// accepts none, or if the budget is used up.
+    /// Passes messages that `fits` does not exclude to `test` until it accepts one, and returns that
+    /// one. Returns `None` if it accepts none, or if the budget is used up.
     ///
     /// WHY apart from the wait: an async function would hold what `test` borrows while it waits, and
     /// guards that use a [`Cell`](std::cell::Cell) would make the process's future `!Send`.
-    pub fn examine(&mut self, test: impl FnMut(M) -> Result<M, M>) -> Option<M> {
-        self.process.in_turn(|me| me.mailbox().scan(test))
+    pub fn examine(
+        &mut self,
+        fits: impl FnMut(&M) -> bool,
+        test: impl FnMut(M) -> Result<M, M>,
+    ) -> Option<M> {
+        self.process.in_turn(|me| me.mailbox().scan(fits, test))
     }
 }
 
@@ -195,6 +200,8 @@ macro_rules! __receive {
                     break ::core::option::Option::None;
                 }
                 let __purlin_received = __purlin_scan.examine(|__purlin_message| {
+                    $crate::__private::fits!(__purlin_message, $([$pattern])*)
+                }, |__purlin_message| {
                     $($unbound)*
                     // Never runs: shows the compiler which arms have no guard, so that it reports
                     // an arm that no message reaches.

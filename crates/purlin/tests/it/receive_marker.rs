@@ -29,14 +29,17 @@ async fn scanned(me: &mut Process<Msg>, order: Reference) -> (usize, Option<Msg>
     let mut scan = me.scan_since(order, Some(Duration::ZERO));
     let mut examined = 0;
     while scan.has_next().await {
-        let received = scan.examine(|message| {
-            examined += 1;
-            if matches!(message, Reply(tag, _) if tag == order) {
-                Ok(message)
-            } else {
-                Err(message)
-            }
-        });
+        let received = scan.examine(
+            |_| true,
+            |message| {
+                examined += 1;
+                if matches!(message, Reply(tag, _) if tag == order) {
+                    Ok(message)
+                } else {
+                    Err(message)
+                }
+            },
+        );
         if received.is_some() {
             return (examined, received);
         }

@@ -211,6 +211,25 @@ impl SaveQueue {
         })
     }
 
+    /// Moves the cursor past the messages for which `skips` returns `true`. Returns the next one.
+    #[inline(always)]
+    pub(crate) fn skip_while(
+        &mut self,
+        mut skips: impl FnMut(NonNull<Header>) -> bool,
+    ) -> Option<NonNull<Header>> {
+        let mut cursor = self.cursor;
+        let mut next = self.peek_next();
+        while let Some(header) = next
+            && skips(header)
+        {
+            cursor = header.as_ptr();
+            // SAFETY: the header is in this list, which owns its headers.
+            next = NonNull::new(unsafe { header.as_ref().next_mostly_untagged() });
+        }
+        self.cursor = cursor;
+        next
+    }
+
     /// Moves the cursor past the message behind it.
     ///
     /// # Safety

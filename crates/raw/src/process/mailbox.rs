@@ -348,14 +348,28 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// messages that it returns as an error stay in their positions. Stops at the end of the save
     /// queue, and when the budget is used up, but not before the first message.
     ///
+    /// Messages for which `fits` returns `false` are not passed to `test`, except the last that the
+    /// budget allows.
+    ///
+    /// WHY `fits`: a message that `test` returns is written back.
+    ///
     /// A message during whose test `test` unwinds is lost.
     #[inline]
-    pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
+    pub fn scan<T>(
+        self,
+        mut fits: impl FnMut(&M) -> bool,
+        mut test: impl FnMut(M) -> Result<T, M>,
+    ) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
         let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()))?;
         let mut scanned = Scanned { mailbox: self, queue };
         scanned.queue.begin_scan();
-        while let Some(header) = scanned.queue.peek_next() {
+        while let Some(header) = scanned.queue.skip_while(|header| {
+            // SAFETY: the queue holds messages of this type and is owned here.
+            let skips = examined < limit && !fits(unsafe { Envelope::<M>::peek(header) });
+            examined += u32::from(skips);
+            skips
+        }) {
             let candidate = Candidate(&mut scanned);
             // SAFETY: the queue holds messages of this type. This one leaves it with `candidate`, or
             // is put back, and is not read again before.
