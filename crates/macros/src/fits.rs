@@ -35,7 +35,7 @@ impl Parse for Fits {
 pub(crate) fn expand(Fits { message, patterns }: Fits) -> Tokens {
     let patterns = patterns.into_iter().map(without_bindings);
     quote! {{
-        #[allow(unused, clippy::all)]
+        #[allow(unused, clippy::all, clippy::pedantic)]
         match *#message {
             #(#patterns => true,)*
             _ => false,

@@ -3,10 +3,11 @@
 //! [`receive!`](crate::receive!) tests its arms on one message after the other, each in its position
 //! in the mailbox. Patterns and guards see the message by value, as in a `match`, and payloads need
 //! not be `Copy`: the arms are tested in a first `match` whose guards all end in `false`, so that
-//! nothing is moved. A message that fits no arm's pattern is excluded before by reference, because one
-//! that was passed by value has to be written back. The body runs after the scan, in a second `match` on the number of the arm, so
-//! that `break`, `continue`, `?` and `.await` keep their meaning in the surrounding code. A third
-//! `match` never runs: in it the compiler finds the arms that no message reaches.
+//! nothing is moved. A message that fits no arm's pattern is excluded before that, by reference,
+//! because one that was passed by value has to be written back. The body runs after the scan, in a
+//! second `match` on the number of the arm, so that `break`, `continue`, `?` and `.await` keep their
+//! meaning in the surrounding code. A third `match` never runs: in it the compiler finds the arms that
+//! no message reaches.
 
 use std::future::poll_fn;
 use std::time::Duration;

@@ -88,6 +88,23 @@ async fn patterns_may_be_alternatives_ranges_bindings_and_wildcards(mut me: Proc
     assert_eq!(me.try_receive(), None);
 }
 
+// R1: constants, bindings by reference and mutable bindings are patterns too
+#[purlin::test(workers = 1)]
+async fn patterns_may_be_constants_and_bind_mutably_or_by_reference(mut me: Process<Msg>) {
+    const NINE: i64 = 9;
+    fill(&me, [Stop, Number(7), Pair(1, NINE), text("x"), Number(NINE), text("y")]);
+    assert_eq!(receive!(me, { Number(NINE) => NINE }), NINE);
+    assert_eq!(receive!(me, { Text(ref text) if text == "y" => text.clone() }), "y");
+    let doubled = receive!(me, {
+        Number(mut n) | Pair(mut n, 0) => {
+            n *= 2;
+            n
+        }
+    });
+    assert_eq!(doubled, 14);
+    assert_eq!(me.flush(), [Stop, Pair(1, NINE), text("x")]);
+}
+
 // R1: a guard on alternatives selects the alternative for which it holds, as in `match`
 #[purlin::test(workers = 1)]
 async fn a_guard_chooses_among_the_alternatives_of_its_arm(mut me: Process<Msg>) {

@@ -130,6 +130,14 @@ impl Pair {
             assert_eq!(first, self.list.iter().find(newer).copied());
         }
         self.queue.rewind();
+        let mut skipped = Vec::new();
+        self.queue.skip_while(|header| {
+            // SAFETY: every envelope of the queue was sealed with this type.
+            skipped.push(unsafe { *Envelope::<u32>::peek(header) });
+            true
+        });
+        assert_eq!(skipped, self.list);
+        self.queue.rewind();
     }
 }
 
