@@ -9,7 +9,7 @@ use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Expr, Ident, Pat, Token, bracketed, parse_quote};
+use syn::{Expr, Pat, PatIdent, Token, bracketed, parse_quote};
 
 /// Input: a reference to the message, and the pattern of each arm in brackets.
 pub(crate) struct Fits {
@@ -35,7 +35,7 @@ impl Parse for Fits {
 pub(crate) fn expand(Fits { message, patterns }: Fits) -> Tokens {
     let patterns = patterns.into_iter().map(without_bindings);
     quote! {{
-        #[allow(unused, clippy::all, clippy::pedantic)]
+        #[allow(unreachable_patterns, unused_parens, clippy::all)]
         match *#message {
             #(#patterns => true,)*
             _ => false,
@@ -47,12 +47,18 @@ fn without_bindings(mut pattern: Pat) -> Pat {
     match &mut pattern {
         Pat::Ident(binding) => match binding.subpat.take() {
             Some((_, inner)) => return without_bindings(*inner),
-            None if is_name_of_constant(&binding.ident) => {}
+            None if may_be_constant(binding) => {}
             None => return parse_quote!(_),
         },
         Pat::Or(or) => or.cases.iter_mut().for_each(strip),
         Pat::Paren(paren) => strip(&mut paren.pat),
-        Pat::Reference(reference) => strip(&mut reference.pat),
+        Pat::Reference(reference) => {
+            strip(&mut reference.pat);
+            // `&1..=9` is ambiguous.
+            if let range @ Pat::Range(_) = &*reference.pat {
+                *reference.pat = parse_quote!((#range));
+            }
+        }
         Pat::Slice(slice) => slice.elems.iter_mut().for_each(strip),
         Pat::Tuple(tuple) => tuple.elems.iter_mut().for_each(strip),
         Pat::TupleStruct(tuple) => tuple.elems.iter_mut().for_each(strip),
@@ -74,9 +80,12 @@ fn strip(pattern: &mut Pat) {
 
 /// Returns whether a name in a pattern is taken for a constant or a variant, and not for a binding.
 ///
-/// A constant in lower case is taken for a binding: the result then matches more.
-fn is_name_of_constant(name: &Ident) -> bool {
-    name.unraw().to_string().starts_with(char::is_uppercase)
+/// A constant in lower case is taken for a binding: the result then matches more. A binding in upper
+/// case is taken for a constant, and does not compile if its value is not `Copy`.
+fn may_be_constant(name: &PatIdent) -> bool {
+    name.by_ref.is_none()
+        && name.mutability.is_none()
+        && name.ident.unraw().to_string().starts_with(char::is_uppercase)
 }
 
 #[cfg(test)]
@@ -101,6 +110,8 @@ mod tests {
             ("Msg::Pair { id, value: Some(n), .. }", "Msg::Pair{id:_,value:Some(_),..}"),
             ("all @ (Some(&n @ 3), [first, rest @ .., None])", "(Some(&3),[_,..,None])"),
             ("&mut r#type", "&mut_"),
+            ("Some(&n @ 1..=9)", "Some(&(1..=9))"),
+            ("Msg::Text(mut T) | Msg::Text(ref T)", "Msg::Text(_)|Msg::Text(_)"),
             ("Msg::Made(pattern!(x))", "Msg::Made(_)"),
         ] {
             assert_eq!(stripped(pattern), due);

@@ -18,7 +18,7 @@ fn link_twice(me: &Process<Message>) {
 }
 
 fn monitor_without_down(me: &Process<Message>) {
-    let _ = SpawnOptions::new().monitor(me).spawn(worker);
+    let _ = SpawnOptions::new().monitor(me);
 }
 
 fn main() {}

@@ -60,7 +60,11 @@ impl<M: Send + 'static> Process<M> {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, ErlangTypes, M>) -> R) -> R {
-        self.owner.in_turn(f, || self.not_here())
+        // WHY before: a panic in a closure does not report the caller's line.
+        if !self.owner.is_current() {
+            self.not_here();
+        }
+        self.owner.in_turn(f, || unreachable!("checked above"))
     }
 
     /// Runs `f` on the private state of this process.
@@ -81,7 +85,10 @@ impl<M: Send + 'static> Process<M> {
 
     #[track_caller]
     pub(crate) fn reference(&self) -> Reference {
-        with_context(NodeContext::reference).unwrap_or_else(|| self.not_here())
+        match with_context(NodeContext::reference) {
+            Some(reference) => reference,
+            None => self.not_here(),
+        }
     }
 
     /// Checks the turn, for methods with effects before their first access to private state.

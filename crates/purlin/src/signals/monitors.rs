@@ -117,6 +117,7 @@ impl<M: Send + 'static> Process<M> {
         MonitorRef(reference)
     }
 
+    #[track_caller]
     fn keep_monitor(&self, reference: Reference, monitoring: Monitoring)
     where
         M: From<Down>,

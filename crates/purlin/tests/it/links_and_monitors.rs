@@ -370,6 +370,23 @@ async fn spawn_link_with_the_handle_of_another_process_spawns_nothing(me: Proces
     assert_eq!(drop_counter.dropped(), drop_counter.born());
 }
 
+// The panic of a handle in another process has the location of the call.
+#[purlin::test]
+async fn a_handle_in_another_process_reports_the_line_of_its_use(me: Process<Msg>) {
+    let (me, third) = (Arc::new(me), spawn(async |mut me: Process<()>| me.receive().await));
+    for way in 0..4 {
+        let (me, third) = (Arc::clone(&me), third.clone());
+        let other = spawn(async move |_: Process<()>| match way {
+            0 => drop(me.monitor(&third)),
+            1 => me.link(&third),
+            2 => drop(me.spawn_link(async |_: Process<()>| ())),
+            _ => drop(me.spawn_monitor(async |_: Process<()>| ())),
+        });
+        let reason = other.ended().await.to_string();
+        assert!(reason.contains("links_and_monitors.rs"), "{way}: {reason}");
+    }
+}
+
 // L8: a linked child ends with a parent that ends immediately after the spawn
 #[purlin::test]
 async fn a_linked_child_ends_with_a_parent_that_ends_immediately(mut me: Process<Pid<()>>) {
