@@ -366,22 +366,15 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
     /// more compare-and-swap.
     #[inline]
     pub fn send(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
-        if self.to.bound().is_some() {
-            return self.send_bounded(message, mode);
-        }
-        let header = Envelope::seal(Class::Message, message);
-        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
-        match unsafe { push(self.to.base, header, Class::Message) } {
-            true => Ok(SendOutcome::Done),
-            // SAFETY: a refused header is owned by the caller again.
-            false => Err(SendError::NoProcess(unsafe { refused(header) })),
-        }
+        let mut sent = Ok(SendOutcome::Done);
+        self.send_with(message, mode, |_, outcome| sent = outcome);
+        sent
     }
 
     /// Sends a message as [`Address::send`] does, and passes any outcome but
     /// [`SendOutcome::Done`] to `handle`.
     ///
-    /// WHY: in the common case, a mailbox without a bound and an envelope from this thread's free
+    /// WHY no result: in the common case, a mailbox without a bound and an envelope from this thread's free
     /// list, nothing is called that returns here, so no register is saved.
     #[inline]
     pub fn send_with<F>(&self, message: M, mode: SendMode, handle: F)
@@ -409,16 +402,30 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
         }
     }
 
-    /// [`Address::send_with`] in all other cases.
+    /// [`Address::send_with`] to a bounded mailbox, or with a new envelope.
     #[cold]
     #[inline(never)]
     fn send_uncommon<F>(&self, message: M, mode: SendMode, handle: F)
     where
         F: FnOnce(&Self, Result<SendOutcome, SendError<M>>),
     {
-        match self.send(message, mode) {
-            Ok(SendOutcome::Done) => {}
-            outcome => handle(self, outcome),
+        let outcome = match self.to.bound() {
+            Some(bound) => self.send_bounded(bound, message, mode),
+            None => self.push_message(message),
+        };
+        if !matches!(outcome, Ok(SendOutcome::Done)) {
+            handle(self, outcome);
+        }
+    }
+
+    fn push_message(&self, message: M) -> Result<SendOutcome, SendError<M>> {
+        let header = Envelope::seal(Class::Message, message);
+        // SAFETY: the handle holds a reference. The envelope is owned here, and its class and
+        // payload are those of a message.
+        match unsafe { push(self.to.base, header, Class::Message) } {
+            true => Ok(SendOutcome::Done),
+            // SAFETY: a refused header is owned by the caller again.
+            false => Err(SendError::NoProcess(unsafe { refused(header) })),
         }
     }
 
@@ -450,11 +457,13 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
         }
     }
 
-    /// WHY the bound is not passed: the common case of `send` then takes one instruction less.
-    #[cold]
-    fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
-        let Some(bound) = self.to.bound() else { unreachable!("`send` has found the bound") };
-        let (base, cell) = (self.to.base, self.to.base());
+    fn send_bounded(
+        &self,
+        bound: &Bound,
+        message: M,
+        mode: SendMode,
+    ) -> Result<SendOutcome, SendError<M>> {
+        let cell = self.to.base();
         let entry = bound.admit(&cell.inbox, &cell.received, mode);
         match entry {
             Admission::Within | Admission::Past => {}
@@ -462,17 +471,12 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             Admission::Dropped => return Ok(SendOutcome::Done),
             Admission::Ended => return Err(SendError::NoProcess(message)),
         }
-        let header = Envelope::seal(Class::Message, message);
-        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
-        if !unsafe { push(base, header, Class::Message) } {
-            // SAFETY: a refused header is owned by the caller again.
-            return Err(SendError::NoProcess(unsafe { refused(header) }));
-        }
+        let sent = self.push_message(message)?;
         if entry == Admission::Past {
             // SAFETY: the handle holds a reference.
-            return Ok(unsafe { handle_excess(base, bound) });
+            return Ok(unsafe { handle_excess(self.to.base, bound) });
         }
-        Ok(SendOutcome::Done)
+        Ok(sent)
     }
 
     /// Converts to a reference without the message type.

@@ -132,8 +132,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> InTurn<'t, W, M> {
         unsafe { on_local::<W, R>(self.base, f) }
     }
 
-    /// Calls `f` with the process's private state, as [`InTurn::local`] does, without the cost of a
-    /// change.
+    /// Calls `f` with the process's private state, which it cannot change. Unlike
+    /// [`InTurn::local`], does not recompute the flags of a turn.
     pub fn read_local<R>(self, f: impl FnOnce(&W::Local) -> R) -> R {
         // SAFETY: as above.
         unsafe { read_local::<W, R>(self.base, f) }
