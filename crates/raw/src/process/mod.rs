@@ -11,6 +11,7 @@ pub(crate) mod mailbox;
 pub(crate) mod node_base;
 pub(crate) mod owner;
 pub(crate) mod sealed_message;
+pub(crate) mod send;
 pub(crate) mod snapshot;
 pub(crate) mod trace;
 pub(crate) mod turn;

@@ -14,9 +14,10 @@ use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
 use crate::inbox::bound::{Admission, SendMode};
 use crate::inbox::header::{Class, Envelope, Header};
-use crate::process::address::{Address, handle_excess, push};
+use crate::process::address::Address;
 use crate::process::cell::{Base, bound};
 use crate::process::deferred_rc;
+use crate::process::send::{handle_excess, push};
 
 /// Sealed message for a process.
 #[derive(Debug)]
