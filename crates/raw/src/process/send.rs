@@ -103,6 +103,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
         }
     }
 
+    /// [`Address::send_with`] if this thread's free list is empty.
     #[inline(never)]
     fn push_in_fresh<F>(&self, message: M, handle: F)
     where
