@@ -105,17 +105,26 @@ impl ReadCoalescer {
         }
     }
 
-    /// As [`ReadCoalescer::restart`], but a trial counts as failed. For a linger time so long that an interrupted trial
-    /// must not be repeated soon.
+    /// As [`ReadCoalescer::restart`], but a trial ends with the reads and the time it has had, and may fail. For a linger
+    /// time so long that a failed trial must not be repeated soon, and that a stream may end before the trial does.
     pub fn interrupt(&mut self, now: impl FnOnce() -> Duration) {
-        match self.phase {
-            Phase::Trial(_) => self.rest(now()),
-            _ => self.restart(now),
+        let Phase::Trial(before) = self.phase else { return self.restart(now) };
+        let now = now();
+        if self.rate(now) > PAYS * before {
+            self.rest = KEPT;
+            self.enter(Phase::Eager, READS_BEFORE_TRIAL, now);
+        } else {
+            self.rest(now);
         }
     }
 
+    /// Bytes per second of the current phase.
+    fn rate(&self, now: Duration) -> f64 {
+        self.bytes as f64 / now.saturating_sub(self.began).as_secs_f64().max(1e-9)
+    }
+
     fn next(&mut self, now: Duration) {
-        let rate = self.bytes as f64 / now.saturating_sub(self.began).as_secs_f64().max(1e-9);
+        let rate = self.rate(now);
         match self.phase {
             Phase::Eager if self.bytes < MUCH * u64::from(self.reads) => {
                 self.enter(Phase::Trial(rate), TRIAL, now);
@@ -194,19 +203,34 @@ mod tests {
         }
     }
 
-    // A client that sends bursts and then a request, and waits for its answer.
-    #[test]
-    fn interrupted_trials_become_rarer() {
+    /// Simulates a client that sends 1000 bursts of `writes` writes of 17 bytes, one in 5 µs, and then a request, and waits
+    /// for its answer. A reader that lingers does so for 1 ms. Returns in how many of the bursts the reader lingered.
+    fn bursts_with_linger(writes: u64) -> u32 {
         let (mut now, mut pace) = (Duration::ZERO, ReadCoalescer::new(Duration::ZERO));
-        let mut lingered = 0;
-        for read in 1..=1_000_000 {
-            lingered += u32::from(pace.lingers());
-            now += Duration::from_micros(5);
-            pace.read(17, now);
-            if read % 70 == 0 {
-                pace.interrupt(|| now);
+        let mut bursts = 0;
+        for _ in 0..1000 {
+            let (mut left, mut lingered) = (writes, false);
+            while left > 0 {
+                let (count, micros) = if pace.lingers() { (left.min(500), 1000) } else { (1, 5) };
+                lingered |= pace.lingers();
+                now += Duration::from_micros(micros);
+                pace.read(17 * count as usize, now);
+                left -= count;
             }
+            bursts += u32::from(lingered);
+            pace.interrupt(|| now);
         }
-        assert!((1..=6 * 30).contains(&lingered), "{lingered}");
+        bursts
+    }
+
+    #[test]
+    fn trials_interrupted_by_a_request_become_rarer() {
+        let bursts = bursts_with_linger(70);
+        assert!((1..=10).contains(&bursts), "{bursts}");
+    }
+
+    #[test]
+    fn trial_interrupted_by_the_end_of_a_stream_succeeds_if_throughput_rose() {
+        assert_eq!(bursts_with_linger(64 + 500 * u64::from(TRIAL) / 2), 1000);
     }
 }
