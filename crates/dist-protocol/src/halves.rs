@@ -8,13 +8,14 @@
 //! ([`AdaptiveSpin`]).
 //!
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read only after a timer
-//! of [`LINGER`], if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a write ends the
-//! linger time, because the peer may answer it. After it, at most [`LINGER_BYTES`] are read. The BEAM's system call is cheap while its window or its
-//! congestion window is full, because the bytes join a segment that waits to be sent. If the reader takes
-//! the bytes as they arrive, both windows stay open, and each message is sent as one segment.
+//! ([`LINGER`], [`TRIAL_LINGER`]), if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a
+//! write ends the linger time, because the peer may answer it. After it, at most [`LINGER_BYTES`] are read. The BEAM's
+//! system call is cheap while its window or its congestion window is full, because the bytes join a segment that waits
+//! to be sent. If the reader takes the bytes as they arrive, both windows stay open, and each message is sent as one
+//! segment.
 //!
 //! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read. While the reader lingers, a
-//! message of a one-way stream, or the first request after one, may arrive up to 2 ms late.
+//! message of a one-way stream, or the first request after one, may arrive up to 3 ms late.
 
 use std::io::{self, IoSlice};
 use std::net::Shutdown;
@@ -34,8 +35,12 @@ use tokio::time::timeout;
 const BLOCK: usize = 64 << 10;
 
 /// Linger time before a read, rounded up to the next tick of tokio's timer. WHY a timer: polling for that
-/// long would take the processor from the peer on the same machine, and shorter timers do not exist.
-const LINGER: Duration = Duration::from_millis(1);
+/// long would take the processor from the peer on the same machine. WHY not the shortest: the congestion window of the peer
+/// grows with the stream, and the linger time has to be long enough to fill it.
+const LINGER: Duration = Duration::from_millis(2);
+
+/// Linger time in a trial: the shortest there is. WHY: a short stream ends during the trial, and its end is late.
+const TRIAL_LINGER: Duration = Duration::from_millis(1);
 
 /// Maximum number of bytes read between two linger times. WHY a maximum: a reader that empties the socket each time keeps
 /// the windows open.
@@ -77,13 +82,13 @@ impl Writes {
         self.written.notify_waiters();
     }
 
-    /// Waits for the linger time, or until there are more than `count` writes.
-    async fn linger(&self, count: u64) {
+    /// Waits for `time`, or until there are more than `count` writes.
+    async fn linger(&self, time: Duration, count: u64) {
         let mut written = pin!(self.written.notified());
         written.as_mut().enable();
         if self.count() == count {
             // The result states which of the two ended the wait.
-            let _ = timeout(LINGER, written).await;
+            let _ = timeout(time, written).await;
         }
     }
 }
@@ -165,9 +170,10 @@ impl AsyncRead for ReadHalf {
             this.check_writes();
             if this.left == 0 && this.coalescer.lingers() {
                 this.left = LINGER_BYTES;
+                let time = if this.coalescer.has_succeeded() { LINGER } else { TRIAL_LINGER };
                 let (writes, count) = (Arc::clone(&this.writes), this.writes_at_read);
                 this.wait = Some(Box::pin(async move {
-                    writes.linger(count).await;
+                    writes.linger(time, count).await;
                     Ok(())
                 }));
             }

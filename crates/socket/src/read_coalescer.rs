@@ -84,6 +84,12 @@ impl ReadCoalescer {
         matches!(self.phase, Phase::Trial(_) | Phase::Lingering)
     }
 
+    /// Whether to linger because a trial has succeeded.
+    #[must_use]
+    pub fn has_succeeded(&self) -> bool {
+        self.phase == Phase::Lingering
+    }
+
     /// Records a read of `bytes` bytes.
     pub fn read(&mut self, bytes: usize, now: Duration) {
         self.reads += 1;
@@ -193,7 +199,7 @@ mod tests {
         for _ in 0..READS_BEFORE_TRIAL {
             pace.read(17, Duration::from_micros(100));
         }
-        assert!(pace.lingers());
+        assert!(pace.lingers() && !pace.has_succeeded());
         pace.restart(|| Duration::from_micros(200));
         assert!(!pace.lingers());
         for read in 0..10 * READS_BEFORE_TRIAL {
