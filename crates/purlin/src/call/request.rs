@@ -124,8 +124,20 @@ impl<M: Send + 'static> Pid<M> {
     ) -> Result<T, CallError> {
         let mut deadline = CallDeadline::new(timeout);
         let mut answer = self.ask(message)?;
-        after_turn_of(self, &mut deadline).await;
-        match deadline.wait(|cx| publish_wait(self.address(), answer.poll(cx))).await? {
+        let mut yielded = false;
+        let replied = poll_fn(|cx| {
+            // WHY: a process that this one has just woken on its worker usually replies in its next
+            // turn. The caller then needs no timer, does not sleep, and need not be woken.
+            if !yielded {
+                yielded = true;
+                if poll_after(self.address(), cx.waker()) {
+                    deadline.begin();
+                    return Poll::Pending;
+                }
+            }
+            deadline.limit(publish_wait(self.address(), answer.poll(cx)), cx)
+        });
+        match replied.await? {
             Some(answer) => Ok(answer),
             None => Err(no_answer(self.address(), &mut deadline).await),
         }
@@ -155,11 +167,18 @@ impl<M: Send + 'static> Pid<M> {
             return Err(CallError::OwnProcess);
         }
         let (to, answer) = oneshot();
+        let mut failed = None;
         // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
-        match self.address().send(message(Reply::new(to)), SendMode::Send) {
-            Ok(_) => Ok(answer),
-            Err(SendError::NoProcess(_)) => Err(CallError::NoProcess),
-            Err(SendError::Full(_)) => Err(CallError::Full),
+        self.address().send_with(message(Reply::new(to)), SendMode::Send, |_, outcome| {
+            failed = match outcome {
+                Ok(_) => None,
+                Err(SendError::NoProcess(_)) => Some(CallError::NoProcess),
+                Err(SendError::Full(_)) => Some(CallError::Full),
+            };
+        });
+        match failed {
+            None => Ok(answer),
+            Some(error) => Err(error),
         }
     }
 
@@ -219,25 +238,6 @@ pub(crate) fn publish_wait<R>(whom: &Peer, found: Poll<R>) -> Poll<R> {
     found
 }
 
-/// Lets the process `called` run if this one has just woken it on its worker.
-///
-/// WHY: it usually replies in its next turn. The caller then needs no timer, does not sleep, and
-/// need not be woken.
-fn after_turn_of<M: Send + 'static>(
-    called: &Pid<M>,
-    deadline: &mut CallDeadline,
-) -> impl Future<Output = ()> {
-    let mut deferred = false;
-    poll_fn(move |cx| {
-        deferred = !deferred && poll_after(called.address(), cx.waker());
-        if !deferred {
-            return Poll::Ready(());
-        }
-        deadline.begin();
-        Poll::Pending
-    })
-}
-
 /// Deadline shared by the successive waits of one call.
 pub(crate) struct CallDeadline {
     timeout: Duration,
@@ -263,12 +263,20 @@ impl CallDeadline {
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> impl Future<Output = Result<R, CallError>> {
-        poll_fn(move |cx| match poll(cx) {
+        poll_fn(move |cx| {
+            let polled = poll(cx);
+            self.limit(polled, cx)
+        })
+    }
+
+    /// Maps the result of a poll: if it is pending, sets the timer or checks it.
+    fn limit<R>(&mut self, polled: Poll<R>, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
+        match polled {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
             // An unlimited wait needs no timer, which a plain thread does not have.
             Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
             Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
-        })
+        }
     }
 }
 

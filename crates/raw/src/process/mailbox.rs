@@ -6,6 +6,7 @@
 //! the save queue.
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
@@ -51,7 +52,7 @@ impl<M> ConvertedMessage<M> {
     }
 
     fn into_header(self) -> NonNull<Header> {
-        std::mem::ManuallyDrop::new(self).header
+        ManuallyDrop::new(self).header
     }
 }
 
@@ -193,26 +194,30 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             match base.contention.with_mut(single) {
                 SingleTake::Message(header) => header,
                 SingleTake::Nothing => return None,
-                SingleTake::Others => return self.receive_several(handle_signal),
+                SingleTake::Others => self.take_of_several(handle_signal)?,
             }
         };
         Some(self.opened(header))
     }
 
-    /// WHY a separate function: the common cases then save few registers.
+    /// Fetches, and takes the oldest message.
+    ///
+    /// WHY a separate function: the common cases then save few registers. WHY it does not return the
+    /// message: a message that is returned in memory is read back with other widths than it was
+    /// stored with, which costs a store-forwarding stall.
     #[inline(never)]
-    fn receive_several(
+    fn take_of_several(
         self,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<M> {
+    ) -> Option<NonNull<Header>> {
         loop {
             let Batch { oldest, only_messages, .. } = self.take(false);
             if !only_messages {
                 self.sort(oldest, &mut handle_signal)?;
             }
-            match self.receive_fetched() {
+            match self.pop() {
                 None if !only_messages && self.has_arrivals() => {}
-                received => return received,
+                popped => return popped,
             }
         }
     }
@@ -235,10 +240,11 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                 self.save_queue(|save_queue| save_queue.move_markers(header));
             }
             let header = Self::trace_receipt(header);
-            // WHY the payload is read in one place: it then stays in registers.
-            let message = Envelope::<M>::read(header);
+            // WHY the payload is read in one place, and is not dropped if the free should panic: it
+            // then stays in registers.
+            let message = ManuallyDrop::new(Envelope::<M>::read(header));
             Envelope::<M>::free(header, tags);
-            message
+            ManuallyDrop::into_inner(message)
         }
     }
 
