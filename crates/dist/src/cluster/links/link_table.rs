@@ -11,6 +11,7 @@ use purlin::{ExitReason, MonitorRef, ProcessId};
 use purlin_dist_protocol::control::Named;
 use purlin_term::{Pid, Reference};
 
+use crate::cluster::links::remote_link::{Deliveries, RemoteLink};
 use crate::cluster::spawn::pending::PendingRequest;
 
 /// A monitor of a local process, held by a remote one.
@@ -27,7 +28,9 @@ pub(crate) struct RemoteMonitor {
 pub(crate) struct LinkTable {
     /// The connection is lost; nothing more is recorded.
     lost: bool,
-    links: HashMap<(ProcessId, Pid), Relation>,
+    links: HashMap<(ProcessId, Pid), RemoteLink>,
+    /// Number of unlinks of local processes so far; the last one's number.
+    unlinks: u64,
     /// Monitors held by local processes.
     ours: HashMap<MonitorRef, (ProcessId, Named)>,
     theirs: HashMap<MonitorRef, (ProcessId, RemoteMonitor)>,
@@ -38,22 +41,6 @@ pub(crate) struct LinkTable {
     asked: HashMap<MonitorRef, PendingRequest>,
 }
 
-/// State of the link between a local and a remote process.
-#[derive(Debug, Default)]
-struct Relation {
-    /// The proxies that the local process is linked to; if empty, there is no link. WHY several: one remote process may
-    /// have several proxies. They share one link on the wire, and an unlink from either side removes all of them.
-    names: Vec<LocalProcess>,
-    /// Unlinks of the local process that are not yet acknowledged.
-    unlinking: Vec<(u64, LocalProcess)>,
-    /// An unlink of the remote process that the local one has not yet processed. Until then, a link by the local
-    /// process is ignored.
-    unlinked: Option<u64>,
-}
-
-/// Signals to deliver to a local process, each with the proxy that sends it.
-pub(crate) type Deliveries = Vec<(LocalProcess, RemoteSignal)>;
-
 /// Signals to deliver to local processes when the connection is lost.
 #[derive(Default)]
 pub(crate) struct LostRelations {
@@ -62,129 +49,89 @@ pub(crate) struct LostRelations {
     pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
-/// Outcome of an unlink.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unlinked {
-    /// Send the unlink to the peer.
-    Send,
-    /// There is no link any more; acknowledge immediately.
-    Acknowledge,
-}
-
 impl LinkTable {
-    /// Applies `act` to the link state of a pair, and removes the entry if it is then empty.
-    fn with_relation<R>(
+    /// Applies `act` to the link of a pair, and removes the entry if it is then empty.
+    fn with_link<R>(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
-        act: impl FnOnce(&mut Relation) -> R,
+        act: impl FnOnce(&mut RemoteLink) -> R,
     ) -> R {
         let key = (ours, theirs.clone());
-        let mut relation = self.links.remove(&key).unwrap_or_default();
-        let result = act(&mut relation);
-        if !(relation.names.is_empty()
-            && relation.unlinking.is_empty()
-            && relation.unlinked.is_none())
-        {
-            self.links.insert(key, relation);
+        let mut link = self.links.remove(&key).unwrap_or_default();
+        let result = act(&mut link);
+        if !link.is_empty() {
+            self.links.insert(key, link);
         }
         result
     }
 
-    /// The local process links to the remote one by a proxy. Returns whether the peer must be notified; `None` if the
+    /// Returns the number of a new unlink of a local process.
+    fn next_unlink(&mut self) -> u64 {
+        self.unlinks += 1;
+        self.unlinks
+    }
+
+    /// The local process links to the remote one by a proxy. Returns whether to send a link to the peer; `None` if the
     /// connection is lost.
     pub(crate) fn link(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
-        name: LocalProcess,
+        proxy: LocalProcess,
     ) -> Option<bool> {
-        let note = |relation: &mut Relation| {
-            let is_ignored = relation.names.is_empty() && relation.unlinked.is_some();
-            let is_first = relation.names.is_empty() && !is_ignored;
-            if !is_ignored && relation.names.iter().all(|known| known.id() != name.id()) {
-                relation.names.push(name);
-            }
-            is_first
-        };
-        (!self.lost).then(|| self.with_relation(ours, theirs, note))
+        (!self.lost).then(|| self.with_link(ours, theirs, |link| link.link(proxy)))
     }
 
-    /// The remote process links to the local one. Returns whether the local process must be notified: `false` if it is
-    /// linked already, or if its own unlink is in transit, which the peer will process.
-    pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
-        let note = |relation: &mut Relation| {
-            let is_new = relation.names.is_empty() && relation.unlinking.is_empty();
-            if is_new {
-                relation.names.push(name);
-                relation.unlinked = None;
-            }
-            is_new
-        };
-        !self.lost && self.with_relation(ours, theirs, note)
+    /// The remote process links to the local one. Returns whether to deliver a link by the proxy.
+    pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, proxy: LocalProcess) -> bool {
+        !self.lost && self.with_link(ours, theirs, |link| link.linked(proxy))
     }
 
-    /// The local process unlinks by a proxy. Returns the outcome, and the signals to deliver to it on behalf of the
-    /// other proxies it is linked to. `None` if the connection is lost.
+    /// The local process unlinks by a proxy. Returns whether to send the unlink to the peer, and the signals to deliver.
+    /// `None` if the connection is lost.
     pub(crate) fn unlink(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
         id: u64,
-        name: LocalProcess,
-    ) -> Option<(Unlinked, Deliveries)> {
-        let note = |relation: &mut Relation| {
-            let names = std::mem::take(&mut relation.names);
-            if names.is_empty() {
-                return (Unlinked::Acknowledge, Deliveries::new());
-            }
-            let others = names.into_iter().filter(|other| other.id() != name.id());
-            let signals = others.map(|other| (other, RemoteSignal::Unlink(0))).collect();
-            relation.unlinking.push((id, name));
-            (Unlinked::Send, signals)
-        };
-        (!self.lost).then(|| self.with_relation(ours, theirs, note))
+        proxy: LocalProcess,
+    ) -> Option<(bool, Deliveries)> {
+        let number = self.next_unlink();
+        (!self.lost).then(|| self.with_link(ours, theirs, |link| link.unlink(proxy, id, number)))
     }
 
-    /// The remote process has acknowledged an unlink. Returns the signals for the local process.
-    pub(crate) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Deliveries {
-        self.with_relation(ours, theirs, |relation| {
-            let index = relation.unlinking.iter().position(|(number, _)| *number == id);
-            let name = index.map(|index| relation.unlinking.swap_remove(index).1);
-            name.map(|name| (name, RemoteSignal::UnlinkAck(id))).into_iter().collect()
-        })
+    /// The remote process unlinks. Returns the signals to deliver.
+    pub(crate) fn unlinked(&mut self, ours: ProcessId, theirs: &Pid) -> Deliveries {
+        let number = self.next_unlink();
+        self.with_link(ours, theirs, |link| link.unlinked(number))
     }
 
-    /// The remote process unlinks. Returns the signals for the local process; `None` if there is no link, in which case
-    /// the local process need not take part.
-    pub(crate) fn unlinked(
+    /// The remote process has acknowledged an unlink.
+    pub(crate) fn remote_acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
+        self.with_link(ours, theirs, |link| link.remote_acknowledged(id));
+    }
+
+    /// The local process has acknowledged an unlink to a proxy.
+    pub(crate) fn local_acknowledged(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
         id: u64,
-    ) -> Option<Deliveries> {
-        self.with_relation(ours, theirs, |relation| {
-            let names = std::mem::take(&mut relation.names);
-            relation.unlinked = (!names.is_empty() && id != 0).then_some(id).or(relation.unlinked);
-            // One acknowledgement is enough; id zero asks for none.
-            let ids = std::iter::once(id).chain(std::iter::repeat(0));
-            let signals = names.into_iter().zip(ids);
-            let signals: Deliveries =
-                signals.map(|(name, id)| (name, RemoteSignal::Unlink(id))).collect();
-            (!signals.is_empty()).then_some(signals)
-        })
+        proxy: ProcessId,
+    ) {
+        self.with_link(ours, theirs, |link| link.local_acknowledged(proxy, id));
     }
 
-    /// The local process has processed that unlink.
-    pub(crate) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
-        self.with_relation(ours, theirs, |relation| {
-            relation.unlinked = relation.unlinked.filter(|number| *number != id)
-        });
+    /// The remote process has ended or does not exist. Returns the proxies whose exit signal to deliver.
+    pub(crate) fn remote_ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
+        self.with_link(ours, theirs, RemoteLink::remote_ended)
     }
 
-    /// One of the two has ended or does not exist. Returns the proxies by which they were linked.
-    pub(crate) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
-        self.with_relation(ours, theirs, |relation| std::mem::take(&mut relation.names))
+    /// The local process, linked by a proxy, has ended or does not exist. Returns whether to send an exit signal to the
+    /// peer.
+    pub(crate) fn local_ended(&mut self, ours: ProcessId, theirs: &Pid, proxy: ProcessId) -> bool {
+        self.with_link(ours, theirs, |link| link.local_ended(proxy))
     }
 
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
@@ -271,13 +218,9 @@ impl LinkTable {
     pub(crate) fn lose(&mut self) -> LostRelations {
         let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
         let mut lost = LostRelations::default();
-        for ((ours, _), relation) in all.links {
-            let links = relation.names.into_iter();
+        for ((ours, _), mut link) in all.links {
             let exit = || RemoteSignal::LinkExit(ExitReason::NoConnection);
-            lost.links.extend(links.map(|name| (ours, name, exit())));
-            // The peer can no longer acknowledge these unlinks.
-            let unlinks = relation.unlinking.into_iter();
-            lost.links.extend(unlinks.map(|(id, name)| (ours, name, RemoteSignal::UnlinkAck(id))));
+            lost.links.extend(link.remote_ended().into_iter().map(|proxy| (ours, proxy, exit())));
         }
         lost.ours.extend(all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)));
         lost.theirs.extend(all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)));
@@ -362,7 +305,7 @@ mod tests {
         assert_eq!(link_table.newest_by_name(&theirs(1).watcher), None);
     }
 
-    fn name(node: &purlin::Node) -> LocalProcess {
+    fn proxy(node: &purlin::Node) -> LocalProcess {
         LocalProcess::from(&node.spawn(async |_: purlin::Process<()>| ()))
     }
 
@@ -370,9 +313,8 @@ mod tests {
     fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
         let mut link_table = LinkTable::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
-        let ([first, second, third], peer) = ([(); 3].map(|()| name(&node)), theirs(1).watcher);
+        let ([first, second, third], peer) = ([(); 3].map(|()| proxy(&node)), theirs(1).watcher);
         assert_eq!(link_table.link(local(1), &peer, first.clone()), Some(true));
-        assert_eq!(link_table.link(local(1), &peer, first.clone()), Some(false));
         assert_eq!(link_table.link(local(1), &peer, second), Some(false), "it is linked");
         assert_eq!(link_table.link(local(2), &peer, third.clone()), Some(true));
         assert!(link_table.unlink(local(2), &peer, 9, third).is_some());
@@ -381,10 +323,8 @@ mod tests {
         );
         assert!(link_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
         let lost = link_table.lose();
-        let exits = lost.links.iter().filter(|(ours, ..)| *ours == local(1)).count();
-        assert_eq!(exits, 2, "both names");
-        let is_ack = |(.., signal): &(_, _, _)| *signal == RemoteSignal::UnlinkAck(9);
-        assert_eq!((lost.links.len(), lost.links.iter().filter(|l| is_ack(l)).count()), (3, 1));
+        assert!(lost.links.iter().all(|(ours, ..)| *ours == local(1)), "the other has unlinked");
+        assert_eq!(lost.links.len(), 2, "both proxies");
         assert_eq!(lost.ours, [(local(1), MonitorRef::from_number(1))]);
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
         assert_eq!(link_table.link(local(1), &peer, first.clone()), None);
@@ -396,40 +336,5 @@ mod tests {
         assert!(!link_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
         let again = link_table.lose();
         assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
-    }
-
-    // L5: a link that crosses our unlink is void, as both ends determine.
-    #[test]
-    fn crossing_links_and_unlinks_leave_both_ends_consistent() {
-        let mut link_table = LinkTable::default();
-        let node = purlin::Node::builder().workers(1).build().expect("a node");
-        let ([first, second], peer) = ([(); 2].map(|()| name(&node)), theirs(1).watcher);
-        let ours = local(1);
-        // The remote process links while our unlink is in transit.
-        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
-        let unlinked =
-            link_table.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
-        assert_eq!(unlinked, Some(Unlinked::Send));
-        assert!(!link_table.linked(ours, &peer, second.clone()));
-        assert_eq!(link_table.acknowledged(ours, &peer, 1).len(), 1);
-        assert!(link_table.linked(ours, &peer, second.clone()), "and now it counts");
-        // The local process links before it has processed the remote unlink.
-        assert_eq!(link_table.unlinked(ours, &peer, 5).map(|signals| signals.len()), Some(1));
-        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(false));
-        assert!(link_table.ended(ours, &peer).is_empty());
-        link_table.acknowledges(ours, &peer, 5);
-        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
-        // Both unlink simultaneously.
-        assert!(link_table.unlinked(ours, &peer, 6).is_some());
-        let (unlinked, signals) =
-            link_table.unlink(ours, &peer, 2, first.clone()).expect("it is up");
-        assert!(unlinked == Unlinked::Acknowledge && signals.is_empty());
-        link_table.acknowledges(ours, &peer, 6);
-        assert!(link_table.links.is_empty(), "nothing is kept");
-        // One link for several proxies.
-        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
-        assert_eq!(link_table.link(ours, &peer, second), Some(false));
-        let (_, signals) = link_table.unlink(ours, &peer, 3, first).expect("it is up");
-        assert_eq!(signals.len(), 1);
     }
 }

@@ -2,3 +2,7 @@
 
 pub(super) mod agent;
 pub(super) mod link_table;
+pub(super) mod remote_link;
+
+#[cfg(test)]
+mod tests;

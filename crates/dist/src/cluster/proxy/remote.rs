@@ -24,7 +24,6 @@ use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::Unlinked;
 use crate::cluster::reason;
 use crate::cluster::rpc::into_term::into_term;
 
@@ -130,37 +129,32 @@ impl<M> Remote<M> {
                 (Control::Demonitor { from: ids.pid(by), to, reference }, None)
             }
             RemoteSignal::Link => {
-                let to = pid?;
-                if !connection.link_table().link(from?, &to, own)? {
-                    return Some(());
+                let (from, to) = (from?, pid?);
+                let mut link_table = connection.link_table();
+                if link_table.link(from, &to, own)? {
+                    self.send_link(&connection, Control::Link { from: sender, to });
                 }
-                (Control::Link { from: sender, to }, None)
+                return Some(());
             }
             RemoteSignal::Unlink(id) => {
                 let (from, to) = (from?, pid?);
                 let mut link_table = connection.link_table();
-                let (unlinked, others) = link_table.unlink(from, &to, id, own)?;
-                for (name, signal) in others {
-                    ids.node.deliver(&name, from, signal);
+                let (sends, deliveries) = link_table.unlink(from, &to, id, own)?;
+                if sends {
+                    self.send_link(&connection, Control::UnlinkId { id, from: sender, to });
                 }
-                drop(link_table);
-                if unlinked == Unlinked::Acknowledge {
-                    return None;
+                for (proxy, signal) in deliveries {
+                    ids.node.deliver(&proxy, from, signal);
                 }
-                (Control::UnlinkId { id, from: sender, to }, None)
+                return Some(());
             }
-            // Id zero answers an unlink of the old protocol, which is not acknowledged.
-            RemoteSignal::UnlinkAck(0) => return Some(()),
             RemoteSignal::UnlinkAck(id) => {
-                let to = pid?;
-                connection.link_table().acknowledges(from?, &to, id);
-                let acknowledgement = Control::UnlinkIdAck { id, from: sender, to };
-                connection.answer(self.ordering_key.clone(), acknowledgement, None);
+                connection.link_table().local_acknowledged(from?, &pid?, id, own.id());
                 return Some(());
             }
             RemoteSignal::LinkExit(why) => {
                 let to = pid?;
-                if !connection.link_table().ended(from?, &to).is_empty() {
+                if connection.link_table().local_ended(from?, &to, own.id()) {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
                     let own = Some(own.id());
                     let core = &self.core;
@@ -179,6 +173,12 @@ impl<M> Remote<M> {
             connection.send_control(self.ordering_key.clone(), control, payload);
         }
         Some(())
+    }
+
+    /// Sends a control message about a link. The caller holds the lock of the link table, so that the peer receives such
+    /// messages in the order in which the table changed.
+    fn send_link(&self, connection: &Connection, control: Control) {
+        connection.send_control(self.ordering_key.clone(), control, None);
     }
 
     /// Answers a signal that the remote side will not answer.

@@ -23,7 +23,8 @@ use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
+use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::remote_link::Deliveries;
 use crate::cluster::pid;
 use crate::cluster::reason;
 use crate::cluster::receive::decoders::{ByAlias, LastUsed, Target};
@@ -406,28 +407,25 @@ impl Handler {
         }
     }
 
-    /// A remote process unlinks. If the local process is linked, its proxy acknowledges once the local process has
-    /// handled the unlink.
+    /// A remote process unlinks.
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
-        let ours = self.core.ids.ours(to);
         let mut link_table = self.connection.link_table();
-        match ours.and_then(|ours| Some((ours, link_table.unlinked(ours, theirs, id)?))) {
-            Some((ours, signals)) => self.deliver_all(ours, signals),
-            // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
-            None if id != 0 => {
-                let (from, to) = (to.clone(), theirs.clone());
-                self.connection.answer(None, Control::UnlinkIdAck { id, from, to }, None);
-            }
-            None => {}
+        if let Some(ours) = self.core.ids.ours(to) {
+            self.deliver_all(ours, link_table.unlinked(ours, theirs));
+        }
+        // An unlink of the old protocol, with id zero, is not acknowledged.
+        if id != 0 {
+            let acknowledgement = Control::UnlinkIdAck { id, from: to.clone(), to: theirs.clone() };
+            // With the lock held, so that the peer receives it before a later link.
+            self.connection.answer(Some(theirs.clone()), acknowledgement, None);
         }
     }
 
     /// A remote process has acknowledged an unlink of a local one.
     fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
-        let Some(ours) = self.core.ids.ours(to) else { return };
-        let mut link_table = self.connection.link_table();
-        let signals = link_table.acknowledged(ours, theirs, id);
-        self.deliver_all(ours, signals);
+        if let Some(ours) = self.core.ids.ours(to) {
+            self.connection.link_table().remote_acknowledged(ours, theirs, id);
+        }
     }
 
     /// A remote process that is linked to a local one has ended.
@@ -436,8 +434,8 @@ impl Handler {
         let why = reason::from_term(why);
         let mut link_table = self.connection.link_table();
         // If the local process has unlinked and the unlink is in transit, the table has no link: nothing is delivered.
-        let names = link_table.ended(ours, theirs).into_iter();
-        let signals = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
+        let proxies = link_table.remote_ended(ours, theirs).into_iter();
+        let signals = proxies.map(|proxy| (proxy, RemoteSignal::LinkExit(why.clone()))).collect();
         self.deliver_all(ours, signals);
     }
 
