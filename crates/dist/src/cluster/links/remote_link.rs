@@ -89,8 +89,7 @@ impl RemoteLink {
         (index.is_some(), deliveries)
     }
 
-    /// The remote process unlinks, which is to be acknowledged. Returns the signals for the local process, which unlink
-    /// with `number`.
+    /// The remote process unlinks; the caller acknowledges it. Returns the signals for the local process, with `number`.
     pub(super) fn unlinked(&mut self, number: u64) -> Deliveries {
         if self.remote != Some(LinkEnd::Up) {
             return Deliveries::new();
