@@ -88,8 +88,8 @@ impl LinkTable {
         !self.lost && self.with_link(ours, theirs, |link| link.linked(proxy))
     }
 
-    /// The local process unlinks by a proxy. Returns whether to send the unlink to the peer, and the signals to deliver.
-    /// `None` if the connection is lost.
+    /// The local process unlinks by a proxy. Returns whether to send the unlink to the peer, and the signals to
+    /// deliver. `None` if the connection is lost.
     pub(crate) fn unlink(
         &mut self,
         ours: ProcessId,
@@ -117,10 +117,10 @@ impl LinkTable {
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
-        id: u64,
+        number: u64,
         proxy: ProcessId,
     ) {
-        self.with_link(ours, theirs, |link| link.local_acknowledged(proxy, id));
+        self.with_link(ours, theirs, |link| link.local_acknowledged(proxy, number));
     }
 
     /// The remote process has ended or does not exist. Returns the proxies whose exit signal to deliver.

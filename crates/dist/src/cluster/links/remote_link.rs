@@ -1,13 +1,13 @@
 //! Link between a local and a remote process. Pure.
 //!
-//! A link consists of two segments, with the connection's node end between them: one over the connection, to the remote
-//! process, and one to the local process, for which a proxy acts as the remote one. Each segment follows the link
-//! protocol of Erlang's distribution on its own: who unlinks waits for an acknowledgement, and until then ignores what
-//! the other end has sent about the link. So an unlink is acknowledged where it arrives, without waiting for the process
-//! at the far end.
+//! A link consists of two segments that meet in this node: one over the connection, to the remote process, and one to
+//! the local process, for which a proxy acts as the remote one. Each segment follows the link protocol of Erlang's
+//! distribution on its own: an end that has unlinked waits for an acknowledgement, and until then ignores what the other
+//! end has sent about the link. So an unlink is acknowledged where it arrives, without waiting for the process at the
+//! far end.
 //!
-//! A remote process may have several proxies. Each has its own segment to the local process; they share the one over the
-//! connection. An unlink from either side removes all of them.
+//! A remote process may have several proxies. Each has its own segment to the local process; all share the segment over
+//! the connection. An unlink from either side removes all of them.
 
 use purlin::ProcessId;
 use purlin::remote::{LocalProcess, RemoteSignal};
@@ -89,7 +89,8 @@ impl RemoteLink {
         (index.is_some(), deliveries)
     }
 
-    /// The remote process unlinks; the caller acknowledges it. Returns the signals for the local process, with `number`.
+    /// The remote process unlinks; the caller acknowledges it. Returns the signals for the local process, which carry
+    /// `number`.
     pub(super) fn unlinked(&mut self, number: u64) -> Deliveries {
         if self.remote != Some(LinkEnd::Up) {
             return Deliveries::new();

@@ -205,6 +205,23 @@ static PROXY_HANDLES: LazyLock<[LocalProcess; PROXIES]> = LazyLock::new(|| {
     [(); PROXIES].map(|()| LocalProcess::from(&node.spawn(async |_: purlin::Process<()>| ())))
 });
 
+// L2
+#[test]
+fn an_end_is_sent_once_and_not_after_an_unlink_of_the_peer() {
+    let [first, second] = &*PROXY_HANDLES;
+    let mut link = RemoteLink::default();
+    assert!(link.link(first.clone()));
+    assert!(!link.link(second.clone()), "the segment over the connection is up");
+    assert!(link.local_ended(first.id()));
+    assert!(!link.local_ended(second.id()), "it was sent for the other proxy");
+    assert!(link.is_empty());
+    assert!(link.link(first.clone()));
+    assert_eq!(link.unlinked(1).len(), 1);
+    assert!(!link.local_ended(first.id()), "the process had not read the unlink when it ended");
+    link.local_acknowledged(first.id(), 1);
+    assert!(link.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
