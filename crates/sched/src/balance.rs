@@ -15,18 +15,24 @@
 //!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
 //! ```
 //!
-//! COST: a trial of the worse placement takes 5 ticks of sysmon: the first after 50 ticks, later ones
-//! after pauses that grow to 4000 ticks while trials keep failing.
+//! A stall, an overload or external threads spread work without a trial. If that gets no more done than
+//! one worker did, the work is gathered.
+//!
+//! COST: a trial of the worse placement takes 5 ticks of sysmon, or 2 if that gets less than half as
+//! much done: the first after 50 ticks, later ones after pauses that grow to 4000 ticks while trials
+//! keep failing.
 
 use std::ops::RangeInclusive;
 
 /// Ticks that are not counted after a change of placement.
 const WARM_UP: u32 = 1;
-/// Ticks for which spread work is gathered. WHY two: a process that runs at the first is in a queue
-/// at the second.
+/// Ticks for which spread work is gathered. WHY two: a worker finds out after 61 turns, or when a process
+/// yields, and the worker that gathers looks into the global queue after 61 turns.
 const GATHER: u32 = 2;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
+/// Ticks after which a trial is given up if it has got less than half as much done.
+const GLANCE: u32 = 2;
 /// Ticks before the first trial.
 const FIRST_PAUSE: u32 = 50;
 /// Ticks between two trials, after one that has succeeded and at most.
@@ -50,7 +56,7 @@ pub(crate) struct TickStats {
 pub(crate) enum Placement {
     /// Workers steal only past the steal threshold.
     Together,
-    /// As `Together`; in addition one worker steals the work that was spread.
+    /// As `Together`; in addition all workers but one leave their processes to the global queue.
     Gather,
     /// Workers steal every waiting process.
     Spread,
@@ -65,6 +71,10 @@ pub(crate) struct Balancer {
     ticks: u32,
     /// Ticks for which more than one worker has been busy.
     several: u32,
+    /// Ticks for which one worker has been busy.
+    single: u32,
+    /// Work in the last window in which one worker was busy, until it has been compared.
+    alone: u64,
     /// Work of the last ticks.
     window: [u64; WINDOW],
     /// Ticks for which spread work is still to be gathered.
@@ -82,6 +92,8 @@ impl Balancer {
             trial: None,
             ticks: 0,
             several: 0,
+            single: 0,
+            alone: 0,
             window: [0; WINDOW],
             gather: 0,
             pause: next_pause,
@@ -99,18 +111,21 @@ impl Balancer {
             (None, false) => several || stats.could_spread,
         };
         self.several = if several { self.several + 1 } else { 0 };
-        if self.trial.is_none() && !self.spread && self.several as usize == WINDOW {
-            // The work was spread by an overload or by external threads.
-            self.change();
-        }
+        self.single = if goes_on && !several { self.single + 1 } else { 0 };
         if goes_on {
             self.window[self.ticks as usize % WINDOW] = stats.work;
             self.ticks += 1;
+            if self.trial.is_none() && !self.spread {
+                self.compare();
+            }
             if self.ticks >= WARM_UP + WINDOW as u32 {
                 self.decide();
+            } else if self.ticks == GLANCE && self.is_failing() {
+                self.trial = None;
+                self.fail();
             }
         } else {
-            self.ticks = 0;
+            self.restart();
             if self.trial.take().is_some() {
                 self.change();
             }
@@ -121,6 +136,33 @@ impl Balancer {
         let gather = self.gather > 0;
         self.gather = self.gather.saturating_sub(1);
         if gather { Placement::Gather } else { Placement::Together }
+    }
+
+    /// Returns whether the first [`GLANCE`] ticks of a trial got less than half as much done as those
+    /// before it.
+    fn is_failing(&self) -> bool {
+        let work: u64 = self.window[..GLANCE as usize].iter().sum();
+        self.trial.is_some_and(|before| 2 * work < before * u64::from(GLANCE) / WINDOW as u64)
+    }
+
+    /// Records what one worker gets done. If several workers have been busy although work is kept
+    /// together, because of a stall, an overload or external threads, has it gathered, unless they get
+    /// more done.
+    fn compare(&mut self) {
+        let work: u64 = self.window.iter().sum();
+        if self.single as usize >= WINDOW {
+            self.alone = work;
+        } else if self.several as usize == WINDOW {
+            // WHY `take`: work that is spread again before one worker has run it for a window stays
+            // so until the next trial.
+            let alone = std::mem::take(&mut self.alone);
+            if is_worth_it(work, alone) {
+                self.change();
+            } else {
+                self.gather = GATHER;
+                self.restart();
+            }
+        }
     }
 
     /// Evaluates a full window: begins a trial if one is due, or ends the one under way.
@@ -134,20 +176,36 @@ impl Balancer {
             return;
         };
         let (spread, together) = if self.spread { (work, before) } else { (before, work) };
-        if (spread > together + together / 4) == self.spread {
+        if is_worth_it(spread, together) == self.spread {
             self.next_pause = *PAUSES.start();
+            self.pause = self.next_pause;
         } else {
-            self.change();
-            self.next_pause = (BACKOFF * self.next_pause).min(*PAUSES.end());
+            self.fail();
         }
+    }
+
+    /// Ends a trial that has failed.
+    fn fail(&mut self) {
+        self.change();
+        self.next_pause = (BACKOFF * self.next_pause).min(*PAUSES.end());
         self.pause = self.next_pause;
     }
 
     fn change(&mut self) {
         self.spread = !self.spread;
-        self.ticks = 0;
         self.gather = GATHER;
+        self.restart();
     }
+
+    /// Begins a new window.
+    fn restart(&mut self) {
+        (self.ticks, self.single, self.several) = (0, 0, 0);
+    }
+}
+
+/// Returns whether spread work gets enough done for another processor.
+fn is_worth_it(spread: u64, together: u64) -> bool {
+    spread > together + together / 4
 }
 
 #[cfg(test)]
@@ -187,7 +245,7 @@ mod tests {
         let mut it = Balancer::new();
         ticks(&mut it, 10 * PAUSE, 100, 200);
         assert!(it.spread);
-        ticks(&mut it, 30 * PAUSE, 100, 50);
+        ticks(&mut it, 30 * PAUSE, 100, 60);
         assert!(!it.spread);
         ticks(&mut it, 30 * PAUSE, 100, 200);
         assert!(it.spread);
@@ -203,10 +261,35 @@ mod tests {
     }
 
     #[test]
+    fn work_that_other_causes_spread_without_gain_is_gathered_once() {
+        for (work, placement) in [(125, Placement::Gather), (126, Placement::Spread)] {
+            let mut it = Balancer::new();
+            let mut tick =
+                |work, working| it.tick(TickStats { work, working, could_spread: working == 1 });
+            for _ in 0..2 * WINDOW {
+                assert_eq!(tick(100, 1), Placement::Together);
+            }
+            let placements: Vec<_> = (0..WINDOW).map(|_| tick(work, 2)).collect();
+            assert_eq!(placements[..WINDOW - 1], [Placement::Together; WINDOW - 1]);
+            assert_eq!(placements[WINDOW - 1], placement);
+            let placements: Vec<_> = (0..WINDOW).map(|_| tick(work, 2)).collect();
+            assert_eq!(placements[WINDOW - 1], Placement::Spread, "it is spread again at once");
+        }
+    }
+
+    #[test]
+    fn a_trial_that_gets_less_than_half_done_is_given_up() {
+        for (spread, duration) in [(49, GLANCE as usize), (50, TRIAL)] {
+            let mut it = Balancer::new();
+            assert_eq!(ticks(&mut it, 2 * FIRST, 100, spread), duration);
+        }
+    }
+
+    #[test]
     fn failing_trials_become_rare() {
         let mut it = Balancer::new();
-        let first = ticks(&mut it, 100 * PAUSE, 100, 50);
-        let later = ticks(&mut it, 100 * PAUSE, 100, 50);
+        let first = ticks(&mut it, 100 * PAUSE, 100, 60);
+        let later = ticks(&mut it, 100 * PAUSE, 100, 60);
         assert!((4..10).contains(&(first / TRIAL)) && later <= 5 * TRIAL, "{first}, {later}");
     }
 
@@ -226,8 +309,8 @@ mod tests {
     #[test]
     fn spread_work_is_gathered_when_the_placement_changes_back() {
         let mut it = Balancer::new();
-        ticks(&mut it, FIRST, 100, 50);
-        let stats = TickStats { work: 50, working: 2, could_spread: false };
+        ticks(&mut it, FIRST, 100, 60);
+        let stats = TickStats { work: 60, working: 2, could_spread: false };
         let placements: Vec<_> = (0..TRIAL + 3).map(|_| it.tick(stats)).collect();
         assert_eq!(placements[..TRIAL - 1], [Placement::Spread; TRIAL - 1]);
         assert_eq!(

@@ -47,7 +47,7 @@ pub async fn yield_now() {
 pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
     let mut yielded = false;
     poll_fn(move |cx| {
-        if yielded || (purlin_raw::spend_budget() && purlin_raw::spend_budget()) {
+        if yielded || purlin_raw::spend_budget_of_sender(2) {
             return Poll::Ready(());
         }
         yielded = true;

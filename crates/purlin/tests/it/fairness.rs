@@ -185,6 +185,34 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     assert_eq!(turns, [256, 257, 257]);
 }
 
+// F3: a sender yields after each message while its receiver has a backlog of 256
+#[test]
+fn a_process_that_sends_to_one_with_a_backlog_yields_after_each_message() {
+    let turns = steps_of_each_turn(async |mut me, done| {
+        let own = me.pid();
+        for n in 0..259 {
+            own.send(n);
+            consume_budget().await;
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        for n in 0..259 {
+            assert_eq!(me.receive().await, n);
+        }
+        own.send(0);
+        consume_budget().await;
+        done.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(turns, [256, 1, 1, 2]);
+    let turns = steps_of_each_turn(async |me, done| {
+        let own = me.pid();
+        for n in 0..259 {
+            own.send_async(n).await.expect("it lives");
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    assert_eq!(turns, [257, 1, 1]);
+}
+
 /// Floods a process with messages from 16 senders and asserts that it makes progress.
 fn gets_on_under_a_flood(workers: usize) {
     /// WHY a limit: the test must fail before memory runs out. A sender that reaches the limit does not pause: it skips

@@ -35,6 +35,9 @@ struct Context {
     running: Cell<*const Base>,
     /// Remaining budget.
     left: Cell<u32>,
+    /// Backlog of the process to which this thread sent its last message in the turn, see
+    /// [`State::backlog`](crate::inbox::state::State::backlog).
+    backlog: Cell<u8>,
     /// Signals sent by this thread in its current or most recent turn.
     sent: Cell<u32>,
     /// Sender number outside of turns, plus one; 0 until it is needed.
@@ -49,6 +52,7 @@ thread_local! {
         Context {
             running: Cell::new(ptr::null()),
             left: Cell::new(0),
+            backlog: Cell::new(0),
             sent: Cell::new(0),
             sender: Cell::new(0),
             work: Cell::new(0),
@@ -74,6 +78,7 @@ impl Turn {
     #[inline]
     pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {
+            now.backlog.set(0);
             now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
         })
@@ -301,6 +306,28 @@ pub fn spend_budget() -> bool {
             true
         }
     })
+}
+
+/// Spends units of the budget in a loop that sends. Returns `false` if fewer are left, or if the last
+/// message of the turn went to a process with a backlog, which is to run first. Always returns `true`
+/// outside of a process.
+#[inline]
+#[must_use]
+pub fn spend_budget_of_sender(units: u32) -> bool {
+    context(|now| {
+        let left = now.left.get();
+        if left < units || now.backlog.get() > 0 {
+            return now.running.get().is_null();
+        }
+        now.left.set(left - units);
+        true
+    })
+}
+
+/// Records the backlog of the process to which this thread sends a message.
+#[inline(always)]
+pub(crate) fn note_backlog(backlog: u8) {
+    context(|now| now.backlog.set(backlog));
 }
 
 /// Returns the remaining budget of this thread's turn.

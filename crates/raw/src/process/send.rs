@@ -11,7 +11,9 @@ use crate::inbox::state::{Changed, PushOutcome};
 use crate::memory::pool;
 use crate::process::address::{Address, Ref};
 use crate::process::cell::{Base, Runnable};
-use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
+use crate::process::context::{
+    count_send, exhaust_budget, is_running, note_backlog, sender_id, without_trace,
+};
 
 /// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,7 +131,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let failed = if count_send() {
                 None
             } else {
-                match self.base().inbox.try_push(header, Class::Message) {
+                match self.base().inbox.try_push(header, Class::Message, note_backlog) {
                     Ok(pushed) => {
                         schedule_after(self.base, pushed);
                         return;
@@ -158,8 +160,10 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let pushed = match failed {
                 None => push_traced(base, header, Class::Message),
                 Some(now) => {
-                    let inbox = &base.as_ref().inbox;
-                    schedule_after(base, inbox.push_on(header, Class::Message, now, sender_id()))
+                    let (inbox, sender) = (&base.as_ref().inbox, sender_id());
+                    let pushed = inbox.push_on(header, Class::Message, now, sender);
+                    note_backlog(inbox.backlog(sender));
+                    schedule_after(base, pushed)
                 }
             };
             if !pushed {

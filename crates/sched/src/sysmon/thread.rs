@@ -220,7 +220,10 @@ impl Sysmon {
                 threshold: queue.steal_threshold(),
             });
         }
-        if !self.recheck {
+        if self.recheck {
+            // WHY: these ticks do not count for the placement, and may be many.
+            shared.queues.iter().for_each(|queue| queue.set_drains(false));
+        } else {
             self.balance(&before, time);
         }
         let global_queue = !shared.injector.is_empty();
@@ -265,13 +268,12 @@ impl Sysmon {
         for (index, queue) in shared.queues.iter().enumerate() {
             let pace = self.thresholds[index];
             queue.set_limits(if placement == Placement::Spread { 0 } else { pace }, pace);
-            let gathers = placement == Placement::Gather && busiest == Some(index);
-            queue.set_gathers(gathers);
+            let gathered = busiest.is_some_and(|busiest| busiest != index);
+            queue.set_drains(placement == Placement::Gather && gathered);
             // WHY: these entries became local while turns were short, and a worker that pushes
             // nothing leaves them there.
             let out_of_reach = pace == 0 && self.samples[index].waiting > 1 && !queue.wants_help();
-            if placement == Placement::Gather && !gathers || out_of_reach && shared.idle.free() > 0
-            {
+            if out_of_reach && shared.idle.free() > 0 {
                 self.expose(index);
             }
         }

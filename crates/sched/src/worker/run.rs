@@ -198,6 +198,9 @@ impl Worker {
             }
             TurnOutcome::Again(runnable) => {
                 self.queued(self.core.with(runnable, Core::push_back));
+                if self.queue().drains() {
+                    self.drain();
+                }
             }
             TurnOutcome::Asleep => {}
             // The request may be of a process that has ended in the same turn.
@@ -227,10 +230,9 @@ impl Worker {
             self.with_core(|_| ())?;
             self.timers().fire_due();
             self.flush_counters(1);
-            if self.queue().gathers() {
-                self.gather()?;
-            }
-            if let Some(runnable) = self.take_global()? {
+            if self.queue().drains() {
+                self.drain();
+            } else if let Some(runnable) = self.take_global()? {
                 return Ok(Some(runnable));
             }
         }
@@ -260,6 +262,11 @@ impl Worker {
         // WHY here: after the next use of the core, sysmon cannot take it; only then may this
         // thread be counted as searching or asleep.
         self.status.clear_running();
+        // WHY not while it stops: the other workers may have exited.
+        if self.queue().drains() && !self.shared.stopping() {
+            hint::spin_loop();
+            return self.with_core(|_| None);
+        }
         if let Some(runnable) = self.take_global()? {
             return Ok(Some(runnable));
         }
@@ -289,17 +296,14 @@ impl Worker {
         self.with_core(|core| promising.find_map(|queue| core.queue.steal_from(&queue.stealer)))
     }
 
-    /// Steals everything that waits for the other workers.
+    /// Moves all processes of this worker to the global queue. WHY no notification: the worker that
+    /// gathers is awake.
     #[cold]
-    fn gather(&self) -> Result<(), HandedOff> {
-        for queue in self.others() {
-            while let Some(runnable) =
-                self.with_core(|core| core.queue.steal_from(&queue.stealer))?
-            {
-                self.queued(self.core.with(runnable, Core::push_back));
-            }
+    #[inline(never)]
+    fn drain(&self) {
+        while let Ok(Some(runnable)) = self.with_core(|core| core.next(|_| ())) {
+            self.shared.injector.push(runnable);
         }
-        Ok(())
     }
 
     #[inline]

@@ -28,7 +28,7 @@ pub(crate) struct SharedQueue<T> {
     lifo_len: AtomicUsize,
     threshold: AtomicUsize,
     lifo_limit: AtomicUsize,
-    gathers: AtomicBool,
+    drains: AtomicBool,
 }
 
 impl<T> SharedQueue<T> {
@@ -39,7 +39,7 @@ impl<T> SharedQueue<T> {
             lifo_len: AtomicUsize::new(0),
             threshold: AtomicUsize::new(INITIAL_THRESHOLD),
             lifo_limit: AtomicUsize::new(CAPACITY),
-            gathers: AtomicBool::new(false),
+            drains: AtomicBool::new(false),
         }
     }
 
@@ -66,14 +66,15 @@ impl<T> SharedQueue<T> {
         }
     }
 
-    /// Returns whether the worker steals all that waits for the others.
-    pub(crate) fn gathers(&self) -> bool {
-        self.gathers.load(Ordering::Relaxed)
+    /// Returns whether the worker leaves its processes to the global queue and runs none.
+    #[inline]
+    pub(crate) fn drains(&self) -> bool {
+        self.drains.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_gathers(&self, gathers: bool) {
-        if self.gathers() != gathers {
-            self.gathers.store(gathers, Ordering::Relaxed);
+    pub(crate) fn set_drains(&self, drains: bool) {
+        if self.drains() != drains {
+            self.drains.store(drains, Ordering::Relaxed);
         }
     }
 
