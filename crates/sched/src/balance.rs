@@ -95,7 +95,8 @@ impl Balancer {
             single: 0,
             alone: 0,
             window: [0; WINDOW],
-            gather: 0,
+            // WHY there: no model runs until a trial.
+            gather: if cfg!(shuttle) { GATHER } else { 0 },
             pause: next_pause,
             next_pause,
         }
