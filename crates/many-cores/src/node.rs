@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use purlin_raw::{
     Address, Body, Code, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
-    SignalOutcome, Slot, poll_again, spend_budget,
+    SignalOutcome, Slot, poll_again, spend_budget_of_sender,
 };
 use purlin_sched::{Hooks, Scheduler};
 use purlin_simulator::sync::{Condvar, Mutex};
@@ -187,9 +187,10 @@ pub(crate) async fn yields() {
     .await;
 }
 
-/// Spends a unit of the turn's budget, and yields if it is used up.
+/// Spends two units of the turn's budget, and yields if it is used up or the last message went to a
+/// process with a backlog.
 pub(crate) async fn consume_budget() {
-    while !spend_budget() {
+    if !spend_budget_of_sender(2) {
         yields().await;
     }
 }

@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261127T021115Z`, on two workers.
+/// Figures of the stored run of the lab `20261127T093005Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 48.0),
-    ("node: throughput", 11.3),
-    ("node: fan-in of 64", 8.93),
-    ("node: fork-join", 68.6),
-    ("node: thread-ring", 31.3),
+    ("node: ping-pong", 44.3),
+    ("node: throughput", 8.22),
+    ("node: fan-in of 64", 8.84),
+    ("node: fork-join", 61.7),
+    ("node: thread-ring", 21.5),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.

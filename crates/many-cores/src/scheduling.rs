@@ -7,7 +7,7 @@ use purlin_simulator::{Costs, Machine, Topology, now, work};
 use crate::node::{Me, Node, RuntimeWork, consume_budget, yields};
 
 /// Nanoseconds of an instruction. Fitted to the lab's figures for one worker.
-const INSTRUCTION: f64 = 0.03;
+const INSTRUCTION: f64 = 0.024;
 /// Instructions of the runtime, from `docs/internals/scheduler.md` (Cost) and `mechanisms.md`: a hop
 /// of a ring has 328, a message of `throughput` 114, a process of `fork-join` 709.
 pub(crate) const RUNTIME: RuntimeWork = RuntimeWork {
