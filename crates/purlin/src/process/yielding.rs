@@ -21,8 +21,8 @@ pub async fn yield_now() {
 
 /// Spends two units of the process's budget of 512 and yields when the budget is used up (F1).
 ///
-/// Also yields if the last message of this turn went to an inbox that holds 256 or more, so that its
-/// receiver can catch up (F3).
+/// Also yields if this turn has sent a message to a receiver that does not keep up and has 256 or more
+/// in its inbox (F3).
 ///
 /// A receive spends one unit, a spawn seven. A loop that only sends or computes should call this
 /// function regularly:

@@ -35,8 +35,8 @@ struct Context {
     running: Cell<*const Base>,
     /// Remaining budget.
     left: Cell<u32>,
-    /// Backlog of the process to which this thread sent its last message in the turn, see
-    /// [`State::backlog`](crate::inbox::state::State::backlog).
+    /// [Backlog](crate::inbox::state::State::backlog) of the last process to which this turn sent a
+    /// message and that was behind, or 0.
     backlog: Cell<u8>,
     /// Signals sent by this thread in its current or most recent turn.
     sent: Cell<u32>,
@@ -294,13 +294,13 @@ pub(crate) fn without_trace(f: impl FnOnce()) {
     trace_turn(true);
 }
 
-/// Spends one unit of the budget. Returns `false` if the budget was exhausted. Always returns
-/// `true` outside of a process.
+/// Spends one unit of the budget for a receive. Returns `false` if the budget was exhausted; the
+/// process is then *behind* until it waits for a message. Always returns `true` outside of a process.
 #[inline]
 #[must_use]
 pub fn spend_budget() -> bool {
     context(|now| match now.left.get() {
-        0 => now.running.get().is_null(),
+        0 => !fall_behind(now.running.get()),
         left => {
             now.left.set(left - 1);
             true
@@ -308,9 +308,18 @@ pub fn spend_budget() -> bool {
     })
 }
 
-/// Spends units of the budget in a loop that sends. Returns `false` if fewer are left, or if the last
-/// message of the turn went to a process with a backlog, which is to run first. Always returns `true`
-/// outside of a process.
+/// Records that the current process is behind. Returns `false` outside of a process.
+#[cold]
+fn fall_behind(running: *const Base) -> bool {
+    let Some(base) = NonNull::new(running.cast_mut()) else { return false };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.set_persistent(cell::BEHIND, cell::BEHIND);
+    true
+}
+
+/// Spends units of the budget in a loop that sends. Returns `false` if fewer are left, or if a
+/// message of the turn went to a process that is behind and has a backlog, so that it can run. Always
+/// returns `true` outside of a process.
 #[inline]
 #[must_use]
 pub fn spend_budget_of_sender(units: u32) -> bool {
@@ -324,7 +333,7 @@ pub fn spend_budget_of_sender(units: u32) -> bool {
     })
 }
 
-/// Records the backlog of the process to which this thread sends a message.
+/// Records the backlog of a process that is behind and to which this thread sends a message.
 #[inline(always)]
 pub(crate) fn note_backlog(backlog: u8) {
     context(|now| now.backlog.set(backlog));

@@ -131,7 +131,13 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let failed = if count_send() {
                 None
             } else {
-                match self.base().inbox.try_push(header, Class::Message, note_backlog) {
+                let base = self.base();
+                let note = |backlog| {
+                    if base.is_behind() {
+                        note_backlog(backlog);
+                    }
+                };
+                match base.inbox.try_push(header, Class::Message, note) {
                     Ok(pushed) => {
                         schedule_after(self.base, pushed);
                         return;
@@ -160,9 +166,11 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let pushed = match failed {
                 None => push_traced(base, header, Class::Message),
                 Some(now) => {
-                    let (inbox, sender) = (&base.as_ref().inbox, sender_id());
-                    let pushed = inbox.push_on(header, Class::Message, now, sender);
-                    note_backlog(inbox.backlog(sender));
+                    let (cell, sender) = (base.as_ref(), sender_id());
+                    let pushed = cell.inbox.push_on(header, Class::Message, now, sender);
+                    if cell.is_behind() {
+                        note_backlog(cell.inbox.backlog(sender));
+                    }
                     schedule_after(base, pushed)
                 }
             };
