@@ -185,7 +185,7 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     assert_eq!(turns, [256, 257, 257]);
 }
 
-/// Sends and receives so many messages that the process, which is its own sender, is behind.
+/// Makes the process fall behind: sends itself more messages than a turn receives, and receives them.
 async fn fall_behind(me: &mut Process<u32>) {
     let own = me.pid();
     (0..513).for_each(|n| own.send(n));
