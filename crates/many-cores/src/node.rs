@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use purlin_raw::{
     Address, Body, Code, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
-    SignalOutcome, Slot, poll_again, spend_budget_of_sender,
+    SignalOutcome, Slot, poll_again, spend_budget, spend_budget_on_receive,
 };
 use purlin_sched::{Hooks, Scheduler};
 use purlin_simulator::sync::{Condvar, Mutex};
@@ -131,7 +131,7 @@ impl Node {
         assert!(to.send(message, SendMode::Send).is_ok(), "the receiver has ended");
     }
 
-    /// Waits for the next message.
+    /// Spends a unit of the turn's budget, and waits for the next message.
     pub(crate) async fn receive(&self, me: &Me) -> u64 {
         let receive = |me: InTurn<'_, Plain, u64>| {
             let message = me.mailbox().receive(|()| SignalOutcome::Nothing);
@@ -140,7 +140,9 @@ impl Node {
             }
             message
         };
-        consume_budget().await;
+        while !spend_budget_on_receive() {
+            yields().await;
+        }
         let message = poll_fn(|_| me.in_turn(receive, || None).map_or(Poll::Pending, Poll::Ready));
         let message = message.await;
         work(self.cost.receive);
@@ -187,10 +189,9 @@ pub(crate) async fn yields() {
     .await;
 }
 
-/// Spends two units of the turn's budget, and yields if it is used up or the last message went to a
-/// process with a backlog.
+/// Spends two units of the turn's budget, and yields if it is used up.
 pub(crate) async fn consume_budget() {
-    if !spend_budget_of_sender(2) {
+    if !(spend_budget() && spend_budget()) {
         yields().await;
     }
 }

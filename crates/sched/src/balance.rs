@@ -15,8 +15,8 @@
 //!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
 //! ```
 //!
-//! A stall, an overload or external threads spread work without a trial. If that gets no more done than
-//! one worker did, the work is gathered.
+//! A stall, an overload or external threads spread work without a trial. Unless that gets a quarter more
+//! done than one worker did before, the work is gathered.
 //!
 //! COST: a trial of the worse placement takes 5 ticks of sysmon, or 2 if that gets less than half as
 //! much done: the first after 50 ticks, later ones after pauses that grow to 4000 ticks while trials
@@ -32,7 +32,7 @@ const GATHER: u32 = 2;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
 /// Ticks after which a trial is given up if it has got less than half as much done.
-const GLANCE: u32 = 2;
+const EARLY_CHECK: u32 = 2;
 /// Ticks before the first trial.
 const FIRST_PAUSE: u32 = 50;
 /// Ticks between two trials, after one that has succeeded and at most.
@@ -95,7 +95,7 @@ impl Balancer {
             single: 0,
             alone: 0,
             window: [0; WINDOW],
-            // WHY there: no model runs until a trial.
+            // WHY under shuttle: its models end before a trial, the only other cause of a drain there.
             gather: if cfg!(shuttle) { GATHER } else { 0 },
             pause: next_pause,
             next_pause,
@@ -121,7 +121,7 @@ impl Balancer {
             }
             if self.ticks >= WARM_UP + WINDOW as u32 {
                 self.decide();
-            } else if self.ticks == GLANCE && self.is_failing() {
+            } else if self.ticks == EARLY_CHECK && self.is_failing() {
                 self.trial = None;
                 self.fail();
             }
@@ -139,23 +139,22 @@ impl Balancer {
         if gather { Placement::Gather } else { Placement::Together }
     }
 
-    /// Returns whether the first [`GLANCE`] ticks of a trial got less than half as much done as those
+    /// Returns whether the first [`EARLY_CHECK`] ticks of a trial got less than half as much done as those
     /// before it.
     fn is_failing(&self) -> bool {
-        let work: u64 = self.window[..GLANCE as usize].iter().sum();
-        self.trial.is_some_and(|before| 2 * work < before * u64::from(GLANCE) / WINDOW as u64)
+        let work: u64 = self.window[..EARLY_CHECK as usize].iter().sum();
+        self.trial.is_some_and(|before| 2 * work < before * u64::from(EARLY_CHECK) / WINDOW as u64)
     }
 
-    /// Records what one worker gets done. If several workers have been busy although work is kept
-    /// together, because of a stall, an overload or external threads, has it gathered, unless they get
-    /// more done.
+    /// Records the work of a single worker. If several workers have been busy although work is kept
+    /// together, accepts that if they get enough done, and otherwise has the work gathered.
     fn compare(&mut self) {
         let work: u64 = self.window.iter().sum();
         if self.single as usize >= WINDOW {
             self.alone = work;
         } else if self.several as usize == WINDOW {
             // WHY `take`: work that is spread again before one worker has run it for a window stays
-            // so until the next trial.
+            // spread until the next trial.
             let alone = std::mem::take(&mut self.alone);
             if is_worth_it(work, alone) {
                 self.change();
@@ -280,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_trial_that_gets_less_than_half_done_is_given_up() {
-        for (spread, duration) in [(49, GLANCE as usize), (50, TRIAL)] {
+        for (spread, duration) in [(49, EARLY_CHECK as usize), (50, TRIAL)] {
             let mut it = Balancer::new();
             assert_eq!(ticks(&mut it, 2 * FIRST, 100, spread), duration);
         }

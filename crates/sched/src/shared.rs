@@ -102,7 +102,7 @@ impl Shared {
 
     /// Runs one turn on a thread that has no core.
     pub(crate) fn run_detached(&self, runnable: Runnable) {
-        if let TurnOutcome::Again(runnable) = runnable.run() {
+        if let TurnOutcome::Again { runnable, .. } = runnable.run() {
             self.inject(runnable);
         }
     }

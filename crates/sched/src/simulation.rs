@@ -113,7 +113,7 @@ impl Simulation {
         let runnable = self.ready.swap_remove(chosen);
         if runnable.blocking() {
             hooks.offload(runnable);
-        } else if let TurnOutcome::Again(runnable) = runnable.run() {
+        } else if let TurnOutcome::Again { runnable, .. } = runnable.run() {
             self.ready.push(runnable);
         }
         true

@@ -71,7 +71,7 @@ impl<M: Send + 'static> Process<M> {
     ) -> Poll<Option<T>> {
         // WHY before the deadline: without budget the mailbox is not examined in this poll, so the
         // timeout must not fire.
-        if !purlin_raw::spend_budget() {
+        if !purlin_raw::spend_budget_on_receive() {
             purlin_raw::poll_again(cx.waker());
             return Poll::Pending;
         }
@@ -131,7 +131,7 @@ impl<M: Send + 'static> Future for Receive<'_, M> {
     // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
-        if !purlin_raw::spend_budget() {
+        if !purlin_raw::spend_budget_on_receive() {
             purlin_raw::poll_again(cx.waker());
             return Poll::Pending;
         }

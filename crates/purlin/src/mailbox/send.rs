@@ -99,7 +99,7 @@ impl<M: Send + 'static> Pid<M> {
         waiter: &mut Option<Waiter<ErlangTypes>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
-        if !purlin_raw::spend_budget_of_sender(1) {
+        if !purlin_raw::spend_budget() {
             purlin_raw::poll_again(cx.waker());
             return Poll::Pending;
         }

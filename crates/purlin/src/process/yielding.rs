@@ -21,9 +21,6 @@ pub async fn yield_now() {
 
 /// Spends two units of the process's budget of 512 and yields when the budget is used up (F1).
 ///
-/// Also yields if this turn has sent a message to a receiver that does not keep up and has 256 or more
-/// in its inbox (F3).
-///
 /// A receive spends one unit, a spawn seven. A loop that only sends or computes should call this
 /// function regularly:
 ///
@@ -50,7 +47,7 @@ pub async fn yield_now() {
 pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
     let mut yielded = false;
     poll_fn(move |cx| {
-        if yielded || purlin_raw::spend_budget_of_sender(2) {
+        if yielded || (purlin_raw::spend_budget() && purlin_raw::spend_budget()) {
             return Poll::Ready(());
         }
         yielded = true;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use purlin_raw::{
-    Bound, Code, InTurn, MaybeBound, Overflow, SignalOutcome, poll_again, spend_budget,
+    Bound, Code, InTurn, MaybeBound, Overflow, SignalOutcome, poll_again, spend_budget_on_receive,
 };
 
 use super::{LocalProcess, RemoteSignal, Transport};
@@ -149,7 +149,7 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
                 Arrived::Message(message) => transport.message(message),
                 Arrived::Signal(signal) => pass(transport, signal),
             }
-            if !spend_budget() {
+            if !spend_budget_on_receive() {
                 poll_again(cx.waker());
                 return Poll::Pending;
             }

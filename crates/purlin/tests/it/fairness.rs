@@ -185,59 +185,6 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     assert_eq!(turns, [256, 257, 257]);
 }
 
-/// Makes the process fall behind: sends itself more messages than a turn receives, and receives them.
-async fn fall_behind(me: &mut Process<u32>) {
-    let own = me.pid();
-    (0..513).for_each(|n| own.send(n));
-    for n in 0..513 {
-        assert_eq!(me.receive().await, n);
-    }
-}
-
-// F3: a sender yields after each message to a receiver that does not keep up and has a backlog of 256
-#[test]
-fn a_process_that_sends_to_one_behind_yields_after_each_message() {
-    let turns = steps_of_each_turn(async |mut me, done| {
-        let own = me.pid();
-        fall_behind(&mut me).await;
-        for n in 0..259 {
-            own.send(n);
-            consume_budget().await;
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-        for n in 0..259 {
-            assert_eq!(me.receive().await, n);
-        }
-        own.send(0);
-        consume_budget().await;
-        done.fetch_add(1, Ordering::Relaxed);
-    });
-    assert_eq!(turns, [0, 255, 1, 1, 1, 2]);
-    let turns = steps_of_each_turn(async |mut me, done| {
-        let own = me.pid();
-        fall_behind(&mut me).await;
-        for n in 0..259 {
-            own.send_async(n).await.expect("it lives");
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    assert_eq!(turns, [0, 257, 1, 1]);
-}
-
-// F3: a receiver that does not receive at present costs its senders nothing
-#[test]
-fn a_process_that_sends_to_one_that_does_not_receive_uses_its_whole_turns() {
-    let turns = steps_of_each_turn(async |me, done| {
-        let own = me.pid();
-        for n in 0..256 + 257 {
-            own.send(n);
-            consume_budget().await;
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    assert_eq!(turns, [256, 257]);
-}
-
 /// Floods a process with messages from 16 senders and asserts that it makes progress.
 fn gets_on_under_a_flood(workers: usize) {
     /// WHY a limit: the test must fail before memory runs out. A sender that reaches the limit does not pause: it skips

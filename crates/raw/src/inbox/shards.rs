@@ -35,7 +35,7 @@ use std::ptr::{self, NonNull};
 use crate::inbox::batch::Batch;
 use crate::inbox::carry::{add_one, carried};
 use crate::inbox::header::{CONTENDED, Header};
-use crate::inbox::state::word::{COUNT_SHIFT, backlog, header};
+use crate::inbox::state::word::{COUNT_SHIFT, header};
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 const FROZEN: usize = 1;
@@ -199,13 +199,6 @@ impl Shards {
     /// Returns the shard of a sender.
     pub(crate) fn shard_of(&self, sender: u32) -> usize {
         sender as usize & (self.shards.len() - 1)
-    }
-
-    /// Returns the number of signals in the shard of a sender, in units of 256, rounded down. The result
-    /// may be stale.
-    pub(crate) fn backlog(&self, sender: u32) -> u8 {
-        let word = self.shards[self.shard_of(sender)].0.load(Ordering::Relaxed);
-        if is_frozen(word) { 0 } else { backlog(word) }
     }
 
     /// Returns the last epoch that has ended, if the shards are frozen.

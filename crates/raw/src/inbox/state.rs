@@ -70,8 +70,8 @@ pub(super) mod word;
 use std::ptr::{self, NonNull};
 
 use word::{
-    ASLEEP, CLOSED, COUNT_MAX, COUNT_SHIFT, DEAF, HEADER, SIGNAL, WOKEN, arrival, backlog, count,
-    epoch, flags, has_room, has_shards, header, is_closed, is_quiet, is_single,
+    ASLEEP, CLOSED, COUNT_MAX, COUNT_SHIFT, DEAF, HEADER, SIGNAL, WOKEN, arrival, count, epoch,
+    flags, has_room, has_shards, header, is_closed, is_quiet, is_single,
 };
 
 use crate::inbox::batch::Batch;
@@ -179,15 +179,13 @@ impl State {
     ) -> PushOutcome {
         // SAFETY: by the contract; a failed push leaves the header with the caller.
         unsafe {
-            self.try_push(new, class, |_| ())
-                .unwrap_or_else(|now| self.push_on(new, class, now, sender()))
+            self.try_push(new, class).unwrap_or_else(|now| self.push_on(new, class, now, sender()))
         }
     }
 
     /// Pushes a signal in the two cases that cover most pushes: onto the empty inbox of a sleeping
     /// process, and a message onto a stack. In any other case, and if the word changes meanwhile,
-    /// returns what [`State::push_on`] takes. Calls `note` with the [backlog](State::backlog) if it has
-    /// pushed onto a stack.
+    /// returns what [`State::push_on`] takes.
     ///
     /// # Safety
     /// As for [`State::push`]; on an error the caller owns the header again.
@@ -196,7 +194,6 @@ impl State {
         &self,
         new: NonNull<Header>,
         class: Class,
-        note: impl FnOnce(u8),
     ) -> Result<PushOutcome, Changed> {
         debug_assert_eq!(new.addr().get() & !HEADER, 0, "not the address of an envelope");
         // SAFETY: by the contract.
@@ -216,9 +213,7 @@ impl State {
             unsafe { new.as_ref().set_next_untagged(header(word)) };
             let rest = word.addr().wrapping_add(1 << COUNT_SHIFT) & !HEADER;
             let next = new.as_ptr().map_addr(|addr| addr | rest);
-            exchange(next).map_err(Changed)?;
-            note(backlog(word));
-            Ok(PushOutcome::Queued)
+            exchange(next).map(|_| PushOutcome::Queued).map_err(Changed)
         } else {
             Err(Changed(ptr::null_mut()))
         }

@@ -101,18 +101,18 @@ pub(crate) const HANDLE_DROPPED: u8 = 0b1_0000;
 pub(crate) const TRACED: u8 = 0b10_0000;
 /// A turn must consult `W::Local`.
 pub(crate) const LOCAL_AFFECTS_TURN: u8 = 0b100_0000;
-/// The process has used up a turn's budget with receives, and has not waited for a message since.
+/// The turn has used up its budget with receives: the process is *behind* its senders.
 pub(crate) const BEHIND: u8 = 0b1000_0000;
 /// Flags that persist from turn to turn.
-const PERSISTENT: u8 = HAS_LOCAL | HANDLE_DROPPED | TRACED | LOCAL_AFFECTS_TURN | BEHIND;
+const PERSISTENT: u8 = HAS_LOCAL | HANDLE_DROPPED | TRACED | LOCAL_AFFECTS_TURN;
 
 /// Part of a cell that depends on no type.
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) inbox: State,
     pub(crate) refs: AtomicU32,
-    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`], [`TRACED`],
-    /// [`LOCAL_AFFECTS_TURN`] and [`BEHIND`].
+    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`BEHIND`], [`HAS_LOCAL`], [`HANDLE_DROPPED`],
+    /// [`TRACED`] and [`LOCAL_AFFECTS_TURN`].
     pub(crate) turn: AtomicU8,
     /// What the place of the code holds.
     pub(crate) stage: UnsafeCell<Stage>,
@@ -249,12 +249,6 @@ impl Base {
     pub(crate) fn set_persistent(&self, mask: u8, flags: u8) {
         let others = self.turn.load(Ordering::Relaxed) & !mask;
         self.turn.store(others | flags, Ordering::Relaxed);
-    }
-
-    /// Returns whether the process is behind.
-    #[inline]
-    pub(crate) fn is_behind(&self) -> bool {
-        self.turn.load(Ordering::Relaxed) & BEHIND != 0
     }
 
     /// Sets the flags that describe the private state.

@@ -35,9 +35,6 @@ struct Context {
     running: Cell<*const Base>,
     /// Remaining budget.
     left: Cell<u32>,
-    /// [Backlog](crate::inbox::state::State::backlog) of the last process to which this turn sent a
-    /// message and that was behind, or 0.
-    backlog: Cell<u8>,
     /// Signals sent by this thread in its current or most recent turn.
     sent: Cell<u32>,
     /// Sender number outside of turns, plus one; 0 until it is needed.
@@ -52,7 +49,6 @@ thread_local! {
         Context {
             running: Cell::new(ptr::null()),
             left: Cell::new(0),
-            backlog: Cell::new(0),
             sent: Cell::new(0),
             sender: Cell::new(0),
             work: Cell::new(0),
@@ -78,7 +74,6 @@ impl Turn {
     #[inline]
     pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {
-            now.backlog.set(0);
             now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
         })
@@ -294,13 +289,13 @@ pub(crate) fn without_trace(f: impl FnOnce()) {
     trace_turn(true);
 }
 
-/// Spends one unit of the budget for a receive. Returns `false` if the budget was exhausted; the
-/// process is then *behind* until it waits for a message. Always returns `true` outside of a process.
+/// Spends one unit of the budget. Returns `false` if the budget was exhausted. Always returns
+/// `true` outside of a process.
 #[inline]
 #[must_use]
 pub fn spend_budget() -> bool {
     context(|now| match now.left.get() {
-        0 => !fall_behind(now.running.get()),
+        0 => now.running.get().is_null(),
         left => {
             now.left.set(left - 1);
             true
@@ -308,35 +303,21 @@ pub fn spend_budget() -> bool {
     })
 }
 
-/// Records that the current process is behind. Returns `false` outside of a process.
-#[cold]
-fn fall_behind(running: *const Base) -> bool {
-    let Some(base) = NonNull::new(running.cast_mut()) else { return false };
-    // SAFETY: as in `current_slot`.
-    unsafe { base.as_ref() }.set_persistent(cell::BEHIND, cell::BEHIND);
-    true
-}
-
-/// Spends units of the budget in a loop that sends. Returns `false` if fewer are left, or if a
-/// message of the turn went to a process that is behind and has a backlog, so that it can run. Always
-/// returns `true` outside of a process.
+/// [`spend_budget`] for a receive. If the budget was exhausted, the turn ends *behind*
+/// ([`TurnOutcome::Again`](crate::TurnOutcome::Again)).
 #[inline]
 #[must_use]
-pub fn spend_budget_of_sender(units: u32) -> bool {
-    context(|now| {
-        let left = now.left.get();
-        if left < units || now.backlog.get() > 0 {
-            return now.running.get().is_null();
-        }
-        now.left.set(left - units);
-        true
-    })
+pub fn spend_budget_on_receive() -> bool {
+    spend_budget() || !fall_behind()
 }
 
-/// Records the backlog of a process that is behind and to which this thread sends a message.
-#[inline(always)]
-pub(crate) fn note_backlog(backlog: u8) {
-    context(|now| now.backlog.set(backlog));
+/// Marks the current turn as behind. Returns `false` outside of a process.
+#[cold]
+fn fall_behind() -> bool {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return false };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.set_flag(cell::BEHIND);
+    true
 }
 
 /// Returns the remaining budget of this thread's turn.

@@ -17,7 +17,7 @@ use crate::inbox::header::{ANCHOR, Class, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
-use crate::process::cell::{BEHIND, Base, LISTENING, RESCHEDULE, count};
+use crate::process::cell::{Base, LISTENING, RESCHEDULE, count};
 use crate::process::context::{budget, is_traced, spend};
 use crate::process::owner::InTurn;
 use crate::process::trace::{traced, traced_received};
@@ -412,7 +412,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Requests that messages wake the process after this turn.
     pub fn listen(self) {
-        self.base().set_persistent(LISTENING | BEHIND, LISTENING);
+        self.base().set_flag(LISTENING);
     }
 
     /// Removes the message marked with this number, if it has not been received.

@@ -11,9 +11,7 @@ use crate::inbox::state::{Changed, PushOutcome};
 use crate::memory::pool;
 use crate::process::address::{Address, Ref};
 use crate::process::cell::{Base, Runnable};
-use crate::process::context::{
-    count_send, exhaust_budget, is_running, note_backlog, sender_id, without_trace,
-};
+use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
 
 /// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,13 +129,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let failed = if count_send() {
                 None
             } else {
-                let base = self.base();
-                let note = |backlog| {
-                    if base.is_behind() {
-                        note_backlog(backlog);
-                    }
-                };
-                match base.inbox.try_push(header, Class::Message, note) {
+                match self.base().inbox.try_push(header, Class::Message) {
                     Ok(pushed) => {
                         schedule_after(self.base, pushed);
                         return;
@@ -166,12 +158,8 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             let pushed = match failed {
                 None => push_traced(base, header, Class::Message),
                 Some(now) => {
-                    let (cell, sender) = (base.as_ref(), sender_id());
-                    let pushed = cell.inbox.push_on(header, Class::Message, now, sender);
-                    if cell.is_behind() {
-                        note_backlog(cell.inbox.backlog(sender));
-                    }
-                    schedule_after(base, pushed)
+                    let inbox = &base.as_ref().inbox;
+                    schedule_after(base, inbox.push_on(header, Class::Message, now, sender_id()))
                 }
             };
             if !pushed {

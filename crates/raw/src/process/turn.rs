@@ -15,7 +15,7 @@
 use std::task::Context;
 
 use crate::inbox::state::SleepOutcome;
-use crate::process::cell::{LISTENING, Polled, RESCHEDULE, RUNNING, Runnable, count};
+use crate::process::cell::{BEHIND, LISTENING, Polled, RESCHEDULE, RUNNING, Runnable, count};
 use crate::process::context::Turn;
 use crate::process::end::end;
 use crate::process::waker;
@@ -33,7 +33,12 @@ pub enum TurnOutcome {
     /// The process sleeps. The thread that wakes it schedules it.
     Asleep,
     /// The process must be queued again, behind the others.
-    Again(Runnable),
+    Again {
+        /// The process.
+        runnable: Runnable,
+        /// Whether the turn has used up its budget with receives: the process is behind its senders.
+        behind: bool,
+    },
     /// The process has ended.
     Ended,
 }
@@ -69,7 +74,7 @@ impl Runnable {
             || unsafe { cell.inbox.sleep(asked & LISTENING == 0) } == SleepOutcome::Again
         {
             // The process does not sleep, so this thread still holds the right to run.
-            return TurnOutcome::Again(self);
+            return TurnOutcome::Again { runnable: self, behind: asked & BEHIND != 0 };
         }
         TurnOutcome::Asleep
     }

@@ -27,7 +27,7 @@ impl Queue {
         loop {
             let next = self.0.lock().unwrap().pop();
             match next.map(Runnable::run) {
-                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
+                Some(TurnOutcome::Again { runnable, .. }) => self.0.lock().unwrap().push(runnable),
                 Some(_) => {}
                 None => return,
             }

@@ -11,6 +11,9 @@
 //! work is to be spread, a thief without work gets the older half of the stack, which holds the
 //! largest branches of a tree.
 //!
+//! A receiver that has used up its budget runs again after each process of the queue, until it has
+//! caught up: its senders, which may be many, would otherwise fill its mailbox faster than it empties it.
+//!
 //! A process that waits for a reply may ask to run right after the process that it has called, if
 //! that one is in the slot (`accepts_second`, `push_second`), instead of sleeping until the reply
 //! wakes it.
@@ -38,6 +41,10 @@ pub(crate) struct Core<T = Runnable> {
     newest: Cell<Option<T>>,
     /// LIFO stack: processes woken or spawned before it.
     lifo: LifoSlots<T>,
+    /// A receiver that is behind its senders.
+    behind: Cell<Option<T>>,
+    /// Whether it runs before the queue.
+    behind_is_due: Cell<bool>,
     /// Number of turns in a row that the slot and the stack may still take.
     streak: Cell<u32>,
 }
@@ -48,6 +55,8 @@ impl<T> Core<T> {
             queue: LocalQueue::new(),
             newest: Cell::new(None),
             lifo: LifoSlots::new(),
+            behind: Cell::new(None),
+            behind_is_due: Cell::new(false),
             streak: Cell::new(LIFO_STREAK),
         }
     }
@@ -127,6 +136,18 @@ impl<T> Core<T> {
         self.queue.push(one) && self.queue.stealable_len() > 1
     }
 
+    /// Makes a receiver that is behind its senders run after the next process of the queue, unless
+    /// processes have to be spread. Another one that waits for this moves to the queue. Returns `true`
+    /// if other workers should be woken to steal.
+    pub(crate) fn push_behind(&self, one: T) -> bool {
+        if self.queue().steal_threshold() == 0 {
+            return self.push_back(one);
+        }
+        self.behind_is_due.set(false);
+        self.queue().set_behind(true);
+        self.behind.replace(Some(one)).is_some_and(|before| self.push_back(before))
+    }
+
     /// Pops the next process to run. In a long queue, calls `ahead` with the process after it.
     #[inline]
     pub(crate) fn next(&self, ahead: impl FnOnce(&T)) -> Option<T> {
@@ -139,7 +160,19 @@ impl<T> Core<T> {
             self.rotate_lifo(newest);
         }
         self.streak.set(self.longest_streak());
-        self.queue.pop(ahead).or_else(|| self.pop_lifo())
+        if self.behind_is_due.replace(true)
+            && let Some(behind) = self.take_behind()
+        {
+            return Some(behind);
+        }
+        self.queue.pop(ahead).or_else(|| self.pop_lifo()).or_else(|| self.take_behind())
+    }
+
+    #[inline]
+    fn take_behind(&self) -> Option<T> {
+        let behind = self.behind.take()?;
+        self.queue().set_behind(false);
+        Some(behind)
     }
 
     #[inline]
@@ -170,6 +203,7 @@ impl<T> Core<T> {
     /// queue is not empty.
     pub(crate) fn expose_all(&mut self) -> bool {
         let recent = iter::from_fn(|| self.lifo.pop_oldest()).chain(self.newest.take());
+        let recent = recent.chain(self.take_behind());
         let anything = self.queue.expose_all(recent);
         self.queue().set_lifo_len(0);
         anything
@@ -194,6 +228,7 @@ mod tests {
         First,
         Last,
         Second,
+        Behind,
         Next,
         /// A thief steals one process.
         Steal,
@@ -209,7 +244,8 @@ mod tests {
                 0..6 => Step::First,
                 6..8 => Step::Last,
                 8 => Step::Second,
-                9..17 => Step::Next,
+                9 => Step::Behind,
+                10..17 => Step::Next,
                 17 => Step::Steal,
                 18 => Step::Limits(threshold, pace),
                 _ => Step::Expose,
@@ -225,10 +261,11 @@ mod tests {
             let (mut ran, mut next) = (Vec::new(), 0u32);
             for step in steps {
                 match step {
-                    Step::First | Step::Last | Step::Second => {
+                    Step::First | Step::Last | Step::Second | Step::Behind => {
                         let others_could = match step {
                             Step::First => push_first(&core, next),
                             Step::Last => core.push_back(next),
+                            Step::Behind => core.push_behind(next),
                             _ => core.push_second(next),
                         };
                         prop_assert!(!others_could || core.queue().wants_help());
@@ -307,6 +344,34 @@ mod tests {
         let stolen: Vec<_> =
             std::iter::from_fn(|| core.queue().stealer.steal().success()).collect();
         assert_eq!(stolen, [1, 2, 3, 4, 5]);
+    }
+
+    // F3: a receiver gets every other turn until it has caught up, and its senders the others
+    #[test]
+    fn a_receiver_that_is_behind_runs_after_each_process_of_the_queue() {
+        let core = Core::new();
+        (1..4).for_each(|sender| assert!(!core.push_back(sender)));
+        let receiver = 0;
+        core.push_behind(receiver);
+        let mut order = Vec::new();
+        while let Some(one) = core.next(|_| ()) {
+            order.push(one);
+            if one == receiver && order.len() < 6 {
+                core.push_behind(receiver);
+            }
+        }
+        assert_eq!(order, [1, receiver, 2, receiver, 3, receiver]);
+    }
+
+    // Of two receivers that are behind, the one that has waited longer moves to the queue
+    #[test]
+    fn one_receiver_at_a_time_is_preferred() {
+        let core = Core::new();
+        core.push_back("sender");
+        core.push_behind("first");
+        core.push_behind("second");
+        let order: Vec<_> = std::iter::from_fn(|| core.next(|_| ())).collect();
+        assert_eq!(order, ["sender", "second", "first"]);
     }
 
     // A caller runs right after the server that it has called

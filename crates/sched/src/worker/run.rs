@@ -193,11 +193,12 @@ impl Worker {
             return self.hooks.offload(runnable);
         }
         match runnable.run() {
-            TurnOutcome::Again(runnable) if self.runs_second.take() => {
+            TurnOutcome::Again { runnable, .. } if self.runs_second.take() => {
                 self.queued(self.core.with(runnable, Core::push_second));
             }
-            TurnOutcome::Again(runnable) => {
-                self.queued(self.core.with(runnable, Core::push_back));
+            TurnOutcome::Again { runnable, behind } => {
+                let push = if behind { Core::push_behind } else { Core::push_back };
+                self.queued(self.core.with(runnable, push));
                 if self.queue().drains() {
                     self.drain();
                 }

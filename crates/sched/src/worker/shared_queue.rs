@@ -26,8 +26,11 @@ pub(crate) struct SharedQueue<T> {
     local_len: AtomicUsize,
     /// Length of the LIFO stack.
     lifo_len: AtomicUsize,
+    /// Whether a receiver that is behind waits.
+    behind: AtomicBool,
     threshold: AtomicUsize,
     lifo_limit: AtomicUsize,
+    /// Whether the worker runs no process.
     drains: AtomicBool,
 }
 
@@ -37,6 +40,7 @@ impl<T> SharedQueue<T> {
             stealer,
             local_len: AtomicUsize::new(0),
             lifo_len: AtomicUsize::new(0),
+            behind: AtomicBool::new(false),
             threshold: AtomicUsize::new(INITIAL_THRESHOLD),
             lifo_limit: AtomicUsize::new(CAPACITY),
             drains: AtomicBool::new(false),
@@ -90,10 +94,16 @@ impl<T> SharedQueue<T> {
         self.lifo_len.store(len, Ordering::Relaxed);
     }
 
+    /// Publishes whether a receiver that is behind waits. Called by the worker only.
+    #[inline]
+    pub(crate) fn set_behind(&self, waits: bool) {
+        self.behind.store(waits, Ordering::Relaxed);
+    }
+
     /// Returns the number of waiting processes. The result may be outdated.
     pub(crate) fn waiting(&self) -> usize {
         let own = self.local_len.load(Ordering::Relaxed) + self.lifo_len.load(Ordering::Relaxed);
-        own + self.stealer.len()
+        own + usize::from(self.behind.load(Ordering::Relaxed)) + self.stealer.len()
     }
 
     /// Returns whether another worker can steal.

@@ -5,8 +5,8 @@
 use std::ptr::{self, NonNull};
 
 use super::word::{
-    COUNT_MAX, COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, backlog, epoch,
-    has_shards, header, is_closed,
+    COUNT_MAX, COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, epoch, has_shards,
+    header, is_closed,
 };
 use super::{PushOutcome, State};
 use crate::inbox::batch::Batch;
@@ -70,19 +70,6 @@ impl State {
                 Ok(_) => return PushOutcome::Queued,
                 Err(now) => word = now,
             }
-        }
-    }
-
-    /// Returns the number of signals in the stack, or in the shard of a sender, in units of 256, rounded
-    /// down. The result may be stale.
-    pub fn backlog(&self, sender: u32) -> u8 {
-        // ORDER: acquire from `install_shards`: the shards.
-        let word = self.word.load(Ordering::Acquire);
-        match has_shards(word) {
-            false => backlog(word),
-            true if is_closed(word) => 0,
-            // SAFETY: the load above found the inbox sharded.
-            true => unsafe { self.known_shards() }.backlog(sender),
         }
     }
 

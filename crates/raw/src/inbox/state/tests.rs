@@ -123,18 +123,6 @@ fn push(inbox: &State, sender: u32, messages: u32) {
     }
 }
 
-/// Drops messages.
-fn drop_all(arrived: &Batch) {
-    let mut rest = arrived.oldest;
-    while let Some(header) = NonNull::new(rest) {
-        // SAFETY: as in `check`.
-        unsafe {
-            rest = header.as_ref().next();
-            drop(Envelope::<Mail>::open(header));
-        }
-    }
-}
-
 /// Takes what arrived, and drops it. Returns the number of messages.
 fn take(inbox: &State, contention: &mut Contention) -> usize {
     // SAFETY: this thread is the receiver, which is awake.
@@ -175,26 +163,6 @@ fn queued_messages_are_counted_in_stacks_and_shards_of_any_length() {
     assert_eq!(inbox.count(), 0);
 }
 
-// The backlog is that of the stack, or of the sender's shard, and 0 in a closed inbox.
-#[test]
-fn backlog_is_counted_in_units_of_256_in_stacks_and_shards() {
-    let inbox = State::new();
-    for (messages, backlog) in [(255, 0), (1, 1), (255, 1), (1, 2), (100_000, 127)] {
-        push(&inbox, 0, messages);
-        assert_eq!(inbox.backlog(0), backlog);
-    }
-    // SAFETY: this thread is the receiver, which is awake.
-    drop_all(&unsafe { inbox.take(&mut Contention::crowded()) }.arrived);
-    assert!(has_shards(inbox.word.load(Ordering::Relaxed)));
-    for (messages, backlog) in [(255, 0), (1, 1)] {
-        push(&inbox, 0, messages);
-        assert_eq!((inbox.backlog(0), inbox.backlog(1)), (backlog, 0));
-    }
-    // SAFETY: this thread is the receiver.
-    drop_all(&unsafe { inbox.close() });
-    assert_eq!(inbox.backlog(0), 0);
-}
-
 // Each predicate on the whole word agrees with the parts of the word.
 #[test]
 fn word_predicates_agree_with_its_parts() {
@@ -207,7 +175,6 @@ fn word_predicates_agree_with_its_parts() {
             assert_eq!(is_quiet(word), header == 0 && flags == 0);
             assert_eq!(is_single(word), top == 1 && flags == 0);
             let room = !has_shards(word) && count(word) < COUNT_MAX;
-            assert!(has_shards(word) || usize::from(backlog(word)) == count(word) / 256);
             // No epoch has this number.
             assert!(has_room(word) == room || top == SHARDS >> COUNT_SHIFT | COUNT_MAX);
         }

@@ -70,13 +70,6 @@ pub(in crate::inbox) fn count(word: *mut Header) -> usize {
     (word.addr() & !SHARDS) >> COUNT_SHIFT
 }
 
-/// Returns the number of headers in a stack in units of 256, rounded down: the top byte of a word that
-/// does not say `SHARDS`.
-#[inline(always)]
-pub(in crate::inbox) fn backlog(word: *mut Header) -> u8 {
-    (word.addr() >> (usize::BITS - u8::BITS)) as u8
-}
-
 /// Returns the epoch of a sharded word.
 #[inline(always)]
 pub(in crate::inbox) fn epoch(word: *mut Header) -> usize {
