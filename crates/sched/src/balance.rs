@@ -26,9 +26,10 @@ use std::ops::RangeInclusive;
 
 /// Ticks that are not counted after a change of placement.
 const WARM_UP: u32 = 1;
-/// Ticks for which spread work is gathered. WHY two: a worker finds out after 61 turns, or when a process
-/// yields, and the worker that gathers looks into the global queue after 61 turns.
-const GATHER: u32 = 2;
+/// Ticks for which spread work is gathered: at least, and at most, as long as the global queue is not
+/// empty. WHY: a worker finds out after 61 turns, or when a process yields, and the worker that
+/// gathers looks into the global queue after 61 turns, which may take 50 µs each.
+const GATHER: RangeInclusive<u32> = 2..=8;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
 /// Ticks after which a trial is given up if it has got less than half as much done.
@@ -49,6 +50,8 @@ pub(crate) struct TickStats {
     pub(crate) working: usize,
     /// Whether short turns wait in a queue while another worker is free.
     pub(crate) could_spread: bool,
+    /// Whether the global queue is not empty.
+    pub(crate) global_queue: bool,
 }
 
 /// Placement of work until the next tick.
@@ -77,7 +80,7 @@ pub(crate) struct Balancer {
     alone: u64,
     /// Work of the last ticks.
     window: [u64; WINDOW],
-    /// Ticks for which spread work is still to be gathered.
+    /// Ticks for which spread work may still be gathered.
     gather: u32,
     /// Ticks until the next trial may begin.
     pause: u32,
@@ -96,7 +99,7 @@ impl Balancer {
             alone: 0,
             window: [0; WINDOW],
             // WHY under shuttle: its models end before a trial, the only other cause of a drain there.
-            gather: if cfg!(shuttle) { GATHER } else { 0 },
+            gather: if cfg!(shuttle) { *GATHER.end() } else { 0 },
             pause: next_pause,
             next_pause,
         }
@@ -134,8 +137,9 @@ impl Balancer {
         if self.spread {
             return Placement::Spread;
         }
-        let gather = self.gather > 0;
-        self.gather = self.gather.saturating_sub(1);
+        let least = self.gather > GATHER.end() - GATHER.start();
+        let gather = least || self.gather > 0 && stats.global_queue;
+        self.gather = if gather { self.gather - 1 } else { 0 };
         if gather { Placement::Gather } else { Placement::Together }
     }
 
@@ -159,7 +163,7 @@ impl Balancer {
             if is_worth_it(work, alone) {
                 self.change();
             } else {
-                self.gather = GATHER;
+                self.gather = *GATHER.end();
                 self.restart();
             }
         }
@@ -193,7 +197,7 @@ impl Balancer {
 
     fn change(&mut self) {
         self.spread = !self.spread;
-        self.gather = GATHER;
+        self.gather = *GATHER.end();
         self.restart();
     }
 
@@ -212,6 +216,9 @@ fn is_worth_it(spread: u64, together: u64) -> bool {
 mod tests {
     use super::*;
 
+    const IDLE: TickStats =
+        TickStats { work: 0, working: 0, could_spread: false, global_queue: false };
+
     /// Simulates `count` ticks with more to do than one worker can, where each placement does the
     /// given work. Returns the number of ticks for which work was spread.
     fn ticks(it: &mut Balancer, count: usize, together: u64, spread: u64) -> usize {
@@ -221,8 +228,12 @@ mod tests {
             let out = placement == Placement::Spread;
             spread_out += usize::from(out);
             let work = if out { spread } else { together };
-            placement =
-                it.tick(TickStats { work, working: 1 + usize::from(out), could_spread: !out });
+            placement = it.tick(TickStats {
+                work,
+                working: 1 + usize::from(out),
+                could_spread: !out,
+                ..IDLE
+            });
         }
         spread_out
     }
@@ -254,7 +265,7 @@ mod tests {
     #[test]
     fn work_spread_by_other_causes_is_tried_on_one_worker() {
         let mut it = Balancer::new();
-        let stats = TickStats { work: 100, working: 2, could_spread: false };
+        let stats = TickStats { work: 100, working: 2, ..IDLE };
         let placements: Vec<_> = (0..FIRST + 2).map(|_| it.tick(stats)).collect();
         assert_eq!(placements[WINDOW - 1], Placement::Spread);
         assert_eq!(placements[FIRST], Placement::Gather);
@@ -264,8 +275,9 @@ mod tests {
     fn work_that_other_causes_spread_without_gain_is_gathered_once() {
         for (work, placement) in [(125, Placement::Gather), (126, Placement::Spread)] {
             let mut it = Balancer::new();
-            let mut tick =
-                |work, working| it.tick(TickStats { work, working, could_spread: working == 1 });
+            let mut tick = |work, working| {
+                it.tick(TickStats { work, working, could_spread: working == 1, ..IDLE })
+            };
             for _ in 0..2 * WINDOW {
                 assert_eq!(tick(100, 1), Placement::Together);
             }
@@ -298,10 +310,7 @@ mod tests {
         let mut it = Balancer::new();
         ticks(&mut it, FIRST, 100, 200);
         assert!(it.spread && it.trial.is_some());
-        assert_eq!(
-            it.tick(TickStats { work: 0, working: 0, could_spread: false }),
-            Placement::Gather
-        );
+        assert_eq!(it.tick(IDLE), Placement::Gather);
         assert_eq!(ticks(&mut it, TRIAL, 100, 200), 0, "it is tried again as soon as it can be");
         assert_eq!(ticks(&mut it, TRIAL, 100, 200), TRIAL);
     }
@@ -310,12 +319,25 @@ mod tests {
     fn spread_work_is_gathered_when_the_placement_changes_back() {
         let mut it = Balancer::new();
         ticks(&mut it, FIRST, 100, 60);
-        let stats = TickStats { work: 60, working: 2, could_spread: false };
+        let stats = TickStats { work: 60, working: 2, ..IDLE };
         let placements: Vec<_> = (0..TRIAL + 3).map(|_| it.tick(stats)).collect();
         assert_eq!(placements[..TRIAL - 1], [Placement::Spread; TRIAL - 1]);
         assert_eq!(
             placements[TRIAL - 1..],
             [Placement::Gather, Placement::Gather, Placement::Together, Placement::Together]
         );
+    }
+
+    #[test]
+    fn work_is_gathered_until_the_global_queue_is_empty_but_not_for_ever() {
+        for (filled, gathered) in [(0, 2), (4, 4), (100, 8)] {
+            let mut it = Balancer::new();
+            it.gather = *GATHER.end();
+            let gathers = |tick| {
+                let stats = TickStats { global_queue: tick < filled, ..IDLE };
+                it.tick(stats) == Placement::Gather
+            };
+            assert_eq!((0..20).map(gathers).filter(|gathers| *gathers).count(), gathered);
+        }
     }
 }

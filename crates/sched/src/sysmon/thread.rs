@@ -75,7 +75,7 @@ pub(crate) struct Sysmon {
     sampled_at: Instant,
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
-    /// Whether the processes of each worker mostly compute.
+    /// Time per unit of work of each worker.
     unit_times: Box<[UnitTime]>,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
@@ -205,8 +205,8 @@ impl Sysmon {
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
-                let computing = self.unit_times[index].tick(time, work.saturating_sub(before.work));
-                self.thresholds[index] = if computing { 0 } else { threshold_for(turns, time) };
+                let unit = self.unit_times[index].tick(time, work.saturating_sub(before.work));
+                self.thresholds[index] = threshold_for(turns, time, unit);
             } else {
                 self.unit_times[index] = UnitTime::default();
             }
@@ -264,6 +264,7 @@ impl Sysmon {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
             working: working.count(),
             could_spread: crowd && shared.idle.free() > 0,
+            global_queue: !shared.injector.is_empty(),
         });
         for (index, queue) in shared.queues.iter().enumerate() {
             let pace = self.thresholds[index];
