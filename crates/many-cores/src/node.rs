@@ -141,6 +141,9 @@ impl Node {
             message
         };
         while !spend_budget_on_receive() {
+            let fetch =
+                |me: InTurn<'_, Plain, u64>| me.mailbox().fetch(false, |()| SignalOutcome::Nothing);
+            me.in_turn(fetch, || 0);
             yields().await;
         }
         let message = poll_fn(|_| me.in_turn(receive, || None).map_or(Poll::Pending, Poll::Ready));

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! A stall, an overload or external threads spread work without a trial. Unless that gets a quarter more
-//! done than one worker did before, the work is gathered.
+//! done than one worker did before, the work is gathered. After a failed trial or such a gather, an
+//! overload is tolerated until the load ends or a trial succeeds.
 //!
 //! COST: a trial of the worse placement takes 5 ticks of sysmon, or 2 if that gets less than half as
 //! much done: the first after 50 ticks, later ones after pauses that grow to 4000 ticks while trials
@@ -68,6 +69,8 @@ pub(crate) enum Placement {
 /// State of load balancing: the present placement and the results of trials.
 pub(crate) struct Balancer {
     spread: bool,
+    /// Whether spread work has last got too little done.
+    tolerant: bool,
     /// Work in the window before the trial, if one is under way.
     trial: Option<u64>,
     /// Ticks since the last change of placement, or since there was nothing to do.
@@ -92,6 +95,7 @@ impl Balancer {
         let next_pause = FIRST_PAUSE;
         Self {
             spread: false,
+            tolerant: false,
             trial: None,
             ticks: 0,
             several: 0,
@@ -130,6 +134,7 @@ impl Balancer {
             }
         } else {
             self.restart();
+            self.tolerant = false;
             if self.trial.take().is_some() {
                 self.change();
             }
@@ -141,6 +146,12 @@ impl Balancer {
         let gather = least || self.gather > 0 && stats.global_queue;
         self.gather = if gather { self.gather - 1 } else { 0 };
         if gather { Placement::Gather } else { Placement::Together }
+    }
+
+    /// Returns whether an overloaded worker is to keep its work, because spread work has last got too
+    /// little done.
+    pub(crate) fn tolerates_overload(&self) -> bool {
+        self.tolerant
     }
 
     /// Returns whether the first [`EARLY_CHECK`] ticks of a trial got less than half as much done as those
@@ -162,8 +173,10 @@ impl Balancer {
             let alone = std::mem::take(&mut self.alone);
             if is_worth_it(work, alone) {
                 self.change();
+                self.tolerant = false;
             } else {
                 self.gather = *GATHER.end();
+                self.tolerant = true;
                 self.restart();
             }
         }
@@ -181,6 +194,7 @@ impl Balancer {
         };
         let (spread, together) = if self.spread { (work, before) } else { (before, work) };
         if is_worth_it(spread, together) == self.spread {
+            self.tolerant = !self.spread;
             self.next_pause = *PAUSES.start();
             self.pause = self.next_pause;
         } else {
@@ -191,6 +205,7 @@ impl Balancer {
     /// Ends a trial that has failed.
     fn fail(&mut self) {
         self.change();
+        self.tolerant = !self.spread;
         self.next_pause = (BACKOFF * self.next_pause).min(*PAUSES.end());
         self.pause = self.next_pause;
     }
@@ -338,6 +353,38 @@ mod tests {
                 it.tick(stats) == Placement::Gather
             };
             assert_eq!((0..20).map(gathers).filter(|gathers| *gathers).count(), gathered);
+        }
+    }
+
+    #[test]
+    fn an_overload_is_tolerated_after_a_failed_trial_until_the_load_ends() {
+        let mut it = Balancer::new();
+        ticks(&mut it, FIRST, 100, 60);
+        assert!(!it.tolerates_overload(), "a trial is under way");
+        ticks(&mut it, TRIAL, 100, 60);
+        assert!(it.tolerates_overload());
+        it.tick(IDLE);
+        assert!(!it.tolerates_overload());
+    }
+
+    #[test]
+    fn an_overload_is_not_tolerated_after_a_trial_that_has_succeeded() {
+        let mut it = Balancer::new();
+        ticks(&mut it, FIRST + TRIAL, 100, 60);
+        assert!(it.tolerates_overload());
+        ticks(&mut it, 10 * PAUSE, 100, 200);
+        assert!(it.spread && !it.tolerates_overload());
+    }
+
+    #[test]
+    fn an_overload_is_tolerated_after_work_was_spread_without_gain() {
+        for (work, tolerated) in [(125, true), (126, false)] {
+            let mut it = Balancer::new();
+            let mut tick =
+                |work, working| it.tick(TickStats { work, working, could_spread: true, ..IDLE });
+            (0..WINDOW).for_each(|_| _ = tick(100, 1));
+            (0..WINDOW).for_each(|_| _ = tick(work, 2));
+            assert_eq!(it.tolerates_overload(), tolerated);
         }
     }
 }

@@ -72,7 +72,7 @@ impl<M: Send + 'static> Process<M> {
         // WHY before the deadline: without budget the mailbox is not examined in this poll, so the
         // timeout must not fire.
         if !purlin_raw::spend_budget_on_receive() {
-            purlin_raw::poll_again(cx.waker());
+            self.yield_behind(cx);
             return Poll::Pending;
         }
         if let Some(taken) = take(self) {
@@ -88,6 +88,18 @@ impl<M: Send + 'static> Process<M> {
         }
         self.wait(cx);
         Poll::Pending
+    }
+
+    /// Ends a turn that has used up its budget with receives.
+    ///
+    /// WHY the fetch: it takes what arrived in this turn, while it is in the cache. A fetch when the
+    /// save queue is empty would take all that arrived while the process worked it off, and may take
+    /// milliseconds, for which it stalls its worker.
+    #[cold]
+    #[inline(never)]
+    fn yield_behind(&self, cx: &Context<'_>) {
+        self.in_turn(|me| me.mailbox().fetch(false, move |signal| handle_signal(me, signal)));
+        purlin_raw::poll_again(cx.waker());
     }
 
     /// Registers the waker of `cx`, to be woken by a message.
@@ -132,7 +144,7 @@ impl<M: Send + 'static> Future for Receive<'_, M> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
         if !purlin_raw::spend_budget_on_receive() {
-            purlin_raw::poll_again(cx.waker());
+            self.process.yield_behind(cx);
             return Poll::Pending;
         }
         // WHY not one access for both: the receive then saved one register more.

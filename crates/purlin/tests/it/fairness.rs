@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc;
 
 use crate::common::{ends, node, stop};
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
@@ -171,6 +172,47 @@ fn a_process_yields_after_exactly_512_messages() {
         }
     });
     assert_eq!(turns, [512; 4]);
+}
+
+// M1: a receiver that is behind fetches when it yields, between its own receives
+#[test]
+fn messages_stay_in_order_across_yields_of_a_receiver_that_is_behind() {
+    let node = node(1);
+    let receiver = node.spawn(async |mut me: Process<u64>| {
+        let own = me.pid();
+        (0..1500).for_each(|n| own.send(n));
+        for n in 0..10_000 {
+            assert_eq!(me.receive().await, n);
+            own.send(n + 1500);
+        }
+    });
+    assert_eq!(ends(&receiver), ExitReason::Normal);
+    stop(&node);
+}
+
+// L4: an exit signal that a receiver fetches when it yields ends it, however much it still has to receive
+#[test]
+fn an_exit_signal_ends_a_receiver_that_is_behind() {
+    let node = node(1);
+    let (ask, asked) = mpsc::channel();
+    let (answer, answered) = mpsc::channel();
+    let receiver = node.spawn(async move |mut me: Process<u64>| {
+        let own = me.pid();
+        (0..2000).for_each(|n| own.send(n));
+        for n in 0..2000 {
+            assert_eq!(me.receive().await, n);
+            assert!(n < 512, "the turn has ended");
+            if n == 500 {
+                ask.send(()).unwrap();
+                answered.recv().unwrap();
+            }
+        }
+    });
+    asked.recv().unwrap();
+    receiver.exit(ExitReason::Kill);
+    answer.send(()).unwrap();
+    assert_eq!(ends(&receiver), ExitReason::Killed);
+    stop(&node);
 }
 
 // F1: `consume_budget` costs two units, and the call that yields pays its own after the yield

@@ -58,6 +58,9 @@ const SLICE: Duration = Duration::from_micros(100);
 const PREEMPTION_TURNS: u32 = 64;
 /// Number of ticks for which all workers must sleep before sysmon rests.
 const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
+/// Factor by which the steal thresholds grow while overload is tolerated
+/// ([`Balancer::tolerates_overload`]).
+const TOLERANCE: usize = 16;
 /// Maximum number of detached threads. WHY a limit: each has a stack.
 const MAX_STALLED: usize = 512;
 
@@ -239,7 +242,7 @@ impl Sysmon {
         for action in steps {
             match action {
                 Action::Expose(index) => {
-                    shared.queues[index].set_limits(0, 0);
+                    shared.queues[index].set_limits(0, 0, 0);
                     wake |= self.expose(index);
                 }
                 Action::HandOffIfWaiting(index) => self.hand_off(index, false),
@@ -266,9 +269,15 @@ impl Sysmon {
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),
         });
+        let tolerates = self.balancer.tolerates_overload();
         for (index, queue) in shared.queues.iter().enumerate() {
             let pace = self.thresholds[index];
-            queue.set_limits(if placement == Placement::Spread { 0 } else { pace }, pace);
+            let (threshold, kept) = match placement {
+                Placement::Spread => (0, 0),
+                _ if tolerates => (TOLERANCE * pace, TOLERANCE * pace),
+                _ => (pace, 0),
+            };
+            queue.set_limits(threshold, kept, pace);
             let gathered = busiest.is_some_and(|busiest| busiest != index);
             queue.set_drains(placement == Placement::Gather && gathered);
             // WHY: these entries became local while turns were short, and a worker that pushes

@@ -277,7 +277,7 @@ mod tests {
                             ran.push(one);
                         }
                     }
-                    Step::Limits(threshold, pace) => core.queue().set_limits(threshold, pace),
+                    Step::Limits(threshold, pace) => core.queue().set_limits(threshold, 0, pace),
                     Step::Expose => prop_assert_eq!(core.expose_all(), core.queue().wants_help()),
                 }
                 let in_slot = usize::from(core.newest.take().inspect(|&one| core.newest.set(Some(one))).is_some());
@@ -292,7 +292,7 @@ mod tests {
         #[test]
         fn every_ready_process_runs(waiting in prop::collection::vec(any::<bool>(), 1..30), threshold in 0..200usize) {
             let core = Core::new();
-            core.queue().set_limits(threshold, threshold);
+            core.queue().set_limits(threshold, 0, threshold);
             for (one, first) in waiting.iter().enumerate() {
                 let _ = if *first { push_first(&core, one) } else { core.push_back(one) };
             }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn thieves_without_work_get_the_older_half_of_the_stack() {
         let core = Core::new();
-        core.queue().set_limits(0, 1000);
+        core.queue().set_limits(0, 0, 1000);
         (0..2).for_each(|one| assert_eq!(push_first(&core, one), one == 1));
         assert_eq!(core.queue.stealable_len(), 1, "the first, as the queue was empty");
         (2..10).for_each(|one| assert!(!push_first(&core, one)));
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn second_process_runs_after_the_next_one_and_before_all_others() {
         let core = Core::new();
-        core.queue().set_limits(0, 0);
+        core.queue().set_limits(0, 0, 0);
         let is_server = |one: &&str| *one == "server";
         assert!(!core.push_back("other") && !core.accepts_second(is_server));
         assert!(!push_first(&core, "server") && core.accepts_second(is_server));
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn all_but_one_process_with_long_turns_are_stealable() {
         let core = Core::new();
-        core.queue().set_limits(0, 0);
+        core.queue().set_limits(0, 0, 0);
         (0..10).for_each(|one| assert_eq!(push_first(&core, one), one > 0));
         assert_eq!(core.queue.stealable_len(), 9);
     }

@@ -6,7 +6,8 @@
 //! turns of the worker in two ticks of sysmon, which is one millisecond, or 0 if turns are long or
 //! load is spread (`shared_queue`). A push beyond the threshold moves all but the first
 //! `threshold / 2` local entries to the stealable part, and later pushes go there until the owner
-//! finds the stealable part empty.
+//! finds the stealable part empty. A stealable part of at most `kept` entries is not stolen from, and
+//! the owner moves it back.
 //!
 //! Like the `Core` that contains it, the queue belongs to one thread at a time, its owner.
 //!
@@ -72,8 +73,7 @@ impl<T> LocalQueue<T> {
     pub(crate) fn push(&self, last: T) -> bool {
         let mut local = self.local.borrow_mut();
         if self.maybe_stealable.get() || local.len() >= self.queue.steal_threshold() {
-            self.push_stealable(local, last);
-            return true;
+            return self.push_stealable(local, last);
         }
         local.push_back(last);
         self.queue.set_local_len(local.len());
@@ -82,7 +82,7 @@ impl<T> LocalQueue<T> {
 
     /// Appends an entry to the stealable part, after exposing the surplus of the local part.
     #[cold]
-    fn push_stealable(&self, mut local: RefMut<'_, VecDeque<T>>, last: T) {
+    fn push_stealable(&self, mut local: RefMut<'_, VecDeque<T>>, last: T) -> bool {
         if !self.maybe_stealable.replace(true) && !local.is_empty() {
             // WHY only half of the threshold stays: a thief must find enough work to pay for the
             // steal.
@@ -91,6 +91,7 @@ impl<T> LocalQueue<T> {
             self.queue.set_local_len(rest);
         }
         self.stealable.push(last);
+        self.stealable.len() > self.queue.kept()
     }
 
     /// Pops the first entry. In a long queue, calls `ahead` with the entry that follows, to
@@ -115,9 +116,13 @@ impl<T> LocalQueue<T> {
     #[cold]
     fn refill(&self, local: &mut VecDeque<T>) -> Option<T> {
         let first = self.stealable.pop();
-        // WHY a full batch in a long queue whatever the threshold: enough is left for other
-        // workers.
-        let batch = if self.stealable.len() >= PREFETCH_FROM {
+        let len = self.stealable.len();
+        let batch = if len <= self.queue.kept() {
+            // WHY all: pushes go to the stealable part until it is empty.
+            len
+        } else if len >= PREFETCH_FROM {
+            // WHY a full batch in a long queue whatever the threshold: enough is left for other
+            // workers.
             REFILL
         } else {
             self.queue.steal_threshold().min(REFILL)
@@ -179,20 +184,21 @@ mod tests {
         Pop,
         /// A thief steals one entry.
         Steal,
-        /// Sysmon sets the steal threshold.
-        Threshold(usize),
+        /// Sysmon sets the steal threshold, and how many stealable entries are kept.
+        Threshold(usize, usize),
         Expose,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         // WHY not `prop_oneof`: generating the steps would then take most of the test's time.
-        let step = (0..17u8, 0..100usize).prop_map(|(kind, threshold)| match kind {
-            0..8 => Step::Push,
-            8..14 => Step::Pop,
-            14 => Step::Steal,
-            15 => Step::Threshold(threshold),
-            _ => Step::Expose,
-        });
+        let step =
+            (0..17u8, 0..100usize, any::<bool>()).prop_map(|(kind, threshold, keeps)| match kind {
+                0..8 => Step::Push,
+                8..14 => Step::Pop,
+                14 => Step::Steal,
+                15 => Step::Threshold(threshold, if keeps { threshold } else { 0 }),
+                _ => Step::Expose,
+            });
         prop::collection::vec(step, 0..2000)
     }
 
@@ -204,7 +210,8 @@ mod tests {
             match *step {
                 Step::Push => {
                     let others = queue.push(next);
-                    assert_eq!(others, queue.stealable_len() > 0 && queue.maybe_stealable.get());
+                    let stealable = queue.stealable_len() > queue.queue().kept();
+                    assert_eq!(others, stealable && queue.maybe_stealable.get());
                     next += 1;
                 }
                 Step::Pop => popped.extend(queue.pop(|_| ())),
@@ -213,7 +220,7 @@ mod tests {
                         stolen.push(one);
                     }
                 }
-                Step::Threshold(threshold) => queue.queue().set_limits(threshold, 0),
+                Step::Threshold(threshold, kept) => queue.queue().set_limits(threshold, kept, 0),
                 Step::Expose => {
                     let anything = queue.expose_all(std::iter::empty());
                     assert_eq!(anything, queue.stealable_len() > 0, "all of it can be stolen");
@@ -256,7 +263,7 @@ mod tests {
     #[test]
     fn only_entries_past_the_steal_threshold_are_stealable() {
         let queue = LocalQueue::new();
-        queue.queue().set_limits(10, 0);
+        queue.queue().set_limits(10, 0, 0);
         assert!((0..10).all(|n| !queue.push(n)) && !queue.queue().wants_help());
         assert!(queue.push(10));
         assert_eq!((queue.stealable_len(), queue.queue().waiting()), (6, 11));
@@ -264,5 +271,16 @@ mod tests {
         let all: Vec<_> = std::iter::from_fn(|| queue.pop(|_| ())).collect();
         assert!(all.into_iter().eq(0..11));
         assert!(!queue.push(11), "the far part was worked off");
+    }
+
+    #[test]
+    fn kept_entries_are_not_stolen_and_become_local() {
+        let queue = LocalQueue::new();
+        queue.queue().set_limits(0, 0, 0);
+        assert!((0..300).all(|n| queue.push(n)));
+        queue.queue().set_limits(1000, 1000, 0);
+        assert!(!queue.queue().wants_help() && !queue.push(300));
+        assert_eq!(queue.pop(|_| ()), Some(0));
+        assert_eq!((queue.stealable_len(), queue.queue().waiting()), (0, 300));
     }
 }

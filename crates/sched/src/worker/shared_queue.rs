@@ -30,6 +30,8 @@ pub(crate) struct SharedQueue<T> {
     behind: AtomicBool,
     threshold: AtomicUsize,
     lifo_limit: AtomicUsize,
+    /// Length of the stealable part up to which the worker keeps it.
+    kept: AtomicUsize,
     /// Whether the worker runs no process.
     drains: AtomicBool,
 }
@@ -43,6 +45,7 @@ impl<T> SharedQueue<T> {
             behind: AtomicBool::new(false),
             threshold: AtomicUsize::new(INITIAL_THRESHOLD),
             lifo_limit: AtomicUsize::new(CAPACITY),
+            kept: AtomicUsize::new(0),
             drains: AtomicBool::new(false),
         }
     }
@@ -60,10 +63,19 @@ impl<T> SharedQueue<T> {
         self.lifo_limit.load(Ordering::Relaxed)
     }
 
-    /// Sets the steal threshold, and the limit of the LIFO stack from `pace`, the threshold by the
-    /// worker's turns alone.
-    pub(crate) fn set_limits(&self, threshold: usize, pace: usize) {
-        for (limit, new) in [(&self.threshold, threshold), (&self.lifo_limit, pace.min(CAPACITY))] {
+    /// Returns the length of the stealable part up to which no other worker steals.
+    #[inline]
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    /// Sets the steal threshold and the length up to which the stealable part is kept, and the limit
+    /// of the LIFO stack from `pace`, the threshold by the worker's turns alone.
+    pub(crate) fn set_limits(&self, threshold: usize, kept: usize, pace: usize) {
+        let lifo_limit = pace.min(CAPACITY);
+        let limits =
+            [(&self.threshold, threshold), (&self.kept, kept), (&self.lifo_limit, lifo_limit)];
+        for (limit, new) in limits {
             if limit.load(Ordering::Relaxed) != new {
                 limit.store(new, Ordering::Relaxed);
             }
@@ -106,8 +118,8 @@ impl<T> SharedQueue<T> {
         own + usize::from(self.behind.load(Ordering::Relaxed)) + self.stealer.len()
     }
 
-    /// Returns whether another worker can steal.
+    /// Returns whether another worker should steal.
     pub(crate) fn wants_help(&self) -> bool {
-        !self.stealer.is_empty()
+        self.stealer.len() > self.kept()
     }
 }
