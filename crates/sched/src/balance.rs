@@ -27,10 +27,12 @@ use std::ops::RangeInclusive;
 
 /// Ticks that are not counted after a change of placement.
 const WARM_UP: u32 = 1;
-/// Ticks for which spread work is gathered: at least, and at most, as long as the global queue is not
-/// empty. WHY: a worker finds out after 61 turns, or when a process yields, and the worker that
-/// gathers looks into the global queue after 61 turns, which may take 50 µs each.
-const GATHER: RangeInclusive<u32> = 2..=8;
+/// Ticks for which spread work is gathered. WHY two: a worker finds out after 61 turns, or when a process
+/// yields, and the worker that gathers looks into the global queue after 61 turns.
+const GATHER: u32 = 2;
+/// Further ticks while the global queue is not empty. WHY four: turns are shorter than 50 µs, and 61 of
+/// them than six ticks.
+const GATHER_ON: u32 = 4;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
 /// Ticks after which a trial is given up if it has got less than half as much done.
@@ -69,7 +71,7 @@ pub(crate) enum Placement {
 /// State of load balancing: the present placement and the results of trials.
 pub(crate) struct Balancer {
     spread: bool,
-    /// Whether spread work has last got too little done.
+    /// Whether spreading did not pay off when it was last measured.
     tolerant: bool,
     /// Work in the window before the trial, if one is under way.
     trial: Option<u64>,
@@ -103,7 +105,7 @@ impl Balancer {
             alone: 0,
             window: [0; WINDOW],
             // WHY under shuttle: its models end before a trial, the only other cause of a drain there.
-            gather: if cfg!(shuttle) { *GATHER.end() } else { 0 },
+            gather: if cfg!(shuttle) { GATHER + GATHER_ON } else { 0 },
             pause: next_pause,
             next_pause,
         }
@@ -142,14 +144,13 @@ impl Balancer {
         if self.spread {
             return Placement::Spread;
         }
-        let least = self.gather > GATHER.end() - GATHER.start();
-        let gather = least || self.gather > 0 && stats.global_queue;
+        let gather = self.gather > GATHER_ON || self.gather > 0 && stats.global_queue;
         self.gather = if gather { self.gather - 1 } else { 0 };
         if gather { Placement::Gather } else { Placement::Together }
     }
 
-    /// Returns whether an overloaded worker is to keep its work, because spread work has last got too
-    /// little done.
+    /// Returns whether an overloaded worker keeps its work, because spreading did not pay off when it
+    /// was last measured.
     pub(crate) fn tolerates_overload(&self) -> bool {
         self.tolerant
     }
@@ -175,7 +176,7 @@ impl Balancer {
                 self.change();
                 self.tolerant = false;
             } else {
-                self.gather = *GATHER.end();
+                self.gather = GATHER + GATHER_ON;
                 self.tolerant = true;
                 self.restart();
             }
@@ -212,7 +213,7 @@ impl Balancer {
 
     fn change(&mut self) {
         self.spread = !self.spread;
-        self.gather = *GATHER.end();
+        self.gather = GATHER + GATHER_ON;
         self.restart();
     }
 
@@ -345,9 +346,9 @@ mod tests {
 
     #[test]
     fn work_is_gathered_until_the_global_queue_is_empty_but_not_for_ever() {
-        for (filled, gathered) in [(0, 2), (4, 4), (100, 8)] {
+        for (filled, gathered) in [(0, 2), (4, 4), (100, 6)] {
             let mut it = Balancer::new();
-            it.gather = *GATHER.end();
+            it.gather = GATHER + GATHER_ON;
             let gathers = |tick| {
                 let stats = TickStats { global_queue: tick < filled, ..IDLE };
                 it.tick(stats) == Placement::Gather

@@ -19,7 +19,7 @@ impl<M: Send + 'static> Process<M> {
     ///
     /// *Cancellation*: dropping the future before it is ready loses no message (R7).
     ///
-    /// COST: no allocation; no atomic read-modify-write while the save queue holds messages.
+    /// COST: no allocation; while the save queue holds messages, one atomic read-modify-write per 512.
     pub fn receive(&mut self) -> Receive<'_, M> {
         Receive { process: self }
     }
@@ -72,7 +72,7 @@ impl<M: Send + 'static> Process<M> {
         // WHY before the deadline: without budget the mailbox is not examined in this poll, so the
         // timeout must not fire.
         if !purlin_raw::spend_budget_on_receive() {
-            self.yield_behind(cx);
+            self.fetch_and_yield(cx);
             return Poll::Pending;
         }
         if let Some(taken) = take(self) {
@@ -90,14 +90,14 @@ impl<M: Send + 'static> Process<M> {
         Poll::Pending
     }
 
-    /// Ends a turn that has used up its budget with receives.
+    /// Fetches, and requests another turn, because the budget does not allow a receive.
     ///
-    /// WHY the fetch: it takes what arrived in this turn, while it is in the cache. A fetch when the
-    /// save queue is empty would take all that arrived while the process worked it off, and may take
-    /// milliseconds, for which it stalls its worker.
+    /// WHY the fetch: what arrived in this turn is still in the cache. A fetch when the save queue is
+    /// empty would take all that arrived while the process received the rest of it, and may stall the
+    /// worker for milliseconds.
     #[cold]
     #[inline(never)]
-    fn yield_behind(&self, cx: &Context<'_>) {
+    fn fetch_and_yield(&self, cx: &Context<'_>) {
         self.in_turn(|me| me.mailbox().fetch(false, move |signal| handle_signal(me, signal)));
         purlin_raw::poll_again(cx.waker());
     }
@@ -144,7 +144,7 @@ impl<M: Send + 'static> Future for Receive<'_, M> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
         if !purlin_raw::spend_budget_on_receive() {
-            self.process.yield_behind(cx);
+            self.process.fetch_and_yield(cx);
             return Poll::Pending;
         }
         // WHY not one access for both: the receive then saved one register more.

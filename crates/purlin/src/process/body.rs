@@ -170,8 +170,8 @@ where
 
 /// Begins a turn: handles the signals that arrived and decides whether the process ends or waits.
 ///
-/// An inbox that holds only messages is left until they are received: an overloaded process need
-/// not sort messages that it does not reach in this turn (F3).
+/// An inbox that holds only messages is left until they are received, or until the budget is used up
+/// (`Process::fetch_and_yield`).
 // WHY: `inline(always)`, because a function call took ten more instructions per turn.
 #[inline(always)]
 fn begin<M: Send + 'static, E: MaybeBound>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {

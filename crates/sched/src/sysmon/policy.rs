@@ -20,15 +20,12 @@ use std::time::Duration;
 
 /// Period of sysmon.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
-/// Length of a turn from which each waiting process is worth a steal, unless the turn consists of
-/// many short units of work: ten times the cost of waking a worker.
+/// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
+/// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
 /// Time per unit of work from which processes mostly compute: about what a message costs that
 /// crosses between processors.
 const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
-/// Time for which a worker's units of work count as short after it has published work. WHY this
-/// long: it publishes every 61 turns, and a turn of 512 units may take 128 µs.
-const SHORT_FOR: Duration = Duration::from_millis(8);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -126,29 +123,13 @@ impl Policy {
 }
 
 /// Returns the steal threshold of a worker that has made `turns` turns in `time`.
-pub(crate) fn threshold_for(turns: u32, time: Duration, unit: Unit) -> usize {
+pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
     let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
-    let helps = match unit {
-        Unit::Unknown => per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos(),
-        Unit::Short => false,
-        Unit::Long => true,
-    };
-    if helps { 0 } else { 2 * per_tick as usize }
+    let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
+    if long { 0 } else { 2 * per_tick as usize }
 }
 
-/// Length of a worker's units of work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// The worker has published no work lately.
-    #[default]
-    Unknown,
-    /// The processes mostly communicate.
-    Short,
-    /// The processes mostly compute.
-    Long,
-}
-
-/// Estimate of the length of a worker's units of work.
+/// Whether a worker's processes mostly compute, judged by the time per unit of work.
 ///
 /// A unit of work is a turn or a unit of budget, such as a message received, and takes the runtime
 /// some tens of nanoseconds. If it takes much longer, the processes compute in between, and a steal
@@ -157,21 +138,19 @@ pub(crate) enum Unit {
 pub(crate) struct UnitTime {
     /// Time since the worker published work. A worker publishes every few dozen turns.
     since: Duration,
-    unit: Unit,
+    computing: bool,
 }
 
 impl UnitTime {
-    /// Takes a tick of `time` into account in which the worker published `work` units.
-    pub(crate) fn tick(&mut self, time: Duration, work: u64) -> Unit {
+    /// Takes a tick of `time` into account in which the worker published `work` units. Returns
+    /// whether its processes mostly compute.
+    pub(crate) fn tick(&mut self, time: Duration, work: u64) -> bool {
         self.since += time;
         if work > 0 {
-            let long = self.since.as_nanos() >= u128::from(work) * COMPUTING_UNIT.as_nanos();
-            let unit = if long { Unit::Long } else { Unit::Short };
-            *self = Self { since: Duration::ZERO, unit };
-        } else if self.unit == Unit::Short && self.since > SHORT_FOR {
-            self.unit = Unit::Unknown;
+            let computing = self.since.as_nanos() >= u128::from(work) * COMPUTING_UNIT.as_nanos();
+            *self = Self { since: Duration::ZERO, computing };
         }
-        self.unit
+        self.computing
     }
 }
 
@@ -386,55 +365,33 @@ mod tests {
 
     #[test]
     fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
-        for unit in [Unit::Unknown, Unit::Short] {
-            assert_eq!(threshold_for(5000, TICK, unit), 10_000);
-            assert_eq!(threshold_for(5000, 2 * TICK, unit), 5000);
-            let least = threshold_for(5000, Duration::ZERO, unit);
-            assert_eq!(least, 10_000 * TICK.as_nanos() as usize);
-        }
-        assert_eq!(threshold_for(5000, TICK, Unit::Long), 0);
+        assert_eq!(threshold_for(5000, TICK), 10_000);
+        assert_eq!(threshold_for(5000, 2 * TICK), 5000);
+        assert_eq!(threshold_for(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
     }
 
     #[test]
     fn the_steal_threshold_of_long_turns_is_zero() {
-        assert_eq!(threshold_for(0, TICK, Unit::Unknown), 0);
-        assert_eq!(threshold_for(9, TICK, Unit::Unknown), 0);
-        assert_eq!(threshold_for(10, TICK, Unit::Unknown), 20);
-    }
-
-    #[test]
-    fn the_steal_threshold_of_long_turns_with_short_units_is_the_number_of_turns_in_two_ticks() {
-        assert_eq!(threshold_for(4, TICK, Unit::Short), 8);
-        assert_eq!(threshold_for(0, TICK, Unit::Short), 0, "stalled, or one turn in several ticks");
+        assert_eq!(threshold_for(0, TICK), 0);
+        assert_eq!(threshold_for(9, TICK), 0);
+        assert_eq!(threshold_for(10, TICK), 20);
     }
 
     #[test]
     fn processes_compute_if_a_unit_of_work_takes_long() {
         let mut unit_time = UnitTime::default();
-        assert_eq!(unit_time.tick(TICK, 2001), Unit::Short, "249 ns a unit");
-        assert_eq!(unit_time.tick(TICK, 2000), Unit::Long, "250 ns a unit");
+        assert!(!unit_time.tick(TICK, 2001), "249 ns a unit");
+        assert!(unit_time.tick(TICK, 2000), "250 ns a unit");
     }
 
     // A worker with long turns publishes its work every few ticks.
     #[test]
     fn work_is_compared_with_the_time_since_the_last_was_published() {
         let mut unit_time = UnitTime::default();
-        assert_eq!(unit_time.tick(TICK, 0), Unit::Unknown);
-        assert_eq!(unit_time.tick(TICK, 4001), Unit::Short);
-        assert_eq!(unit_time.tick(TICK, 0), Unit::Short);
-        assert_eq!(unit_time.tick(TICK, 4000), Unit::Long);
-        assert_eq!(
-            unit_time.tick(TICK, 0),
-            Unit::Long,
-            "unchanged until the next work is published"
-        );
-    }
-
-    #[test]
-    fn units_are_no_longer_short_if_no_work_is_published() {
-        let mut unit_time = UnitTime::default();
-        assert_eq!(unit_time.tick(TICK, 4001), Unit::Short);
-        assert_eq!(unit_time.tick(SHORT_FOR, 0), Unit::Short);
-        assert_eq!(unit_time.tick(TICK, 0), Unit::Unknown);
+        assert!(!unit_time.tick(TICK, 0));
+        assert!(!unit_time.tick(TICK, 4001));
+        assert!(!unit_time.tick(TICK, 0));
+        assert!(unit_time.tick(TICK, 4000));
+        assert!(unit_time.tick(TICK, 0), "unchanged until the next work is published");
     }
 }

@@ -78,7 +78,7 @@ pub(crate) struct Sysmon {
     sampled_at: Instant,
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
-    /// Time per unit of work of each worker.
+    /// Whether the processes of each worker mostly compute.
     unit_times: Box<[UnitTime]>,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
@@ -208,8 +208,8 @@ impl Sysmon {
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
-                let unit = self.unit_times[index].tick(time, work.saturating_sub(before.work));
-                self.thresholds[index] = threshold_for(turns, time, unit);
+                let computing = self.unit_times[index].tick(time, work.saturating_sub(before.work));
+                self.thresholds[index] = if computing { 0 } else { threshold_for(turns, time) };
             } else {
                 self.unit_times[index] = UnitTime::default();
             }
@@ -274,12 +274,14 @@ impl Sysmon {
             let pace = self.thresholds[index];
             let (threshold, kept) = match placement {
                 Placement::Spread => (0, 0),
-                _ if tolerates => (TOLERANCE * pace, TOLERANCE * pace),
+                // WHY half: as much is kept in the local part.
+                _ if tolerates => (TOLERANCE * pace, TOLERANCE * pace / 2),
                 _ => (pace, 0),
             };
             queue.set_limits(threshold, kept, pace);
             let gathered = busiest.is_some_and(|busiest| busiest != index);
-            queue.set_drains(placement == Placement::Gather && gathered);
+            let computes = self.samples[index].running && pace == 0;
+            queue.set_drains(placement == Placement::Gather && gathered && !computes);
             // WHY: these entries became local while turns were short, and a worker that pushes
             // nothing leaves them there.
             let out_of_reach = pace == 0 && self.samples[index].waiting > 1 && !queue.wants_help();

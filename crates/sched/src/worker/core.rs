@@ -277,8 +277,10 @@ mod tests {
                             ran.push(one);
                         }
                     }
-                    Step::Limits(threshold, pace) => core.queue().set_limits(threshold, 0, pace),
-                    Step::Expose => prop_assert_eq!(core.expose_all(), core.queue().wants_help()),
+                    Step::Limits(threshold, pace) => core.queue().set_limits(threshold, threshold / 2, pace),
+                    Step::Expose => {
+                        prop_assert_eq!(core.expose_all(), !core.queue().stealer.is_empty());
+                    }
                 }
                 let in_slot = usize::from(core.newest.take().inspect(|&one| core.newest.set(Some(one))).is_some());
                 prop_assert_eq!(core.queue().waiting() + in_slot + ran.len(), next as usize, "the published length");
@@ -292,7 +294,7 @@ mod tests {
         #[test]
         fn every_ready_process_runs(waiting in prop::collection::vec(any::<bool>(), 1..30), threshold in 0..200usize) {
             let core = Core::new();
-            core.queue().set_limits(threshold, 0, threshold);
+            core.queue().set_limits(threshold, threshold / 2, threshold);
             for (one, first) in waiting.iter().enumerate() {
                 let _ = if *first { push_first(&core, one) } else { core.push_back(one) };
             }

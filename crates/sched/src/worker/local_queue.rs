@@ -6,8 +6,8 @@
 //! turns of the worker in two ticks of sysmon, which is one millisecond, or 0 if turns are long or
 //! load is spread (`shared_queue`). A push beyond the threshold moves all but the first
 //! `threshold / 2` local entries to the stealable part, and later pushes go there until the owner
-//! finds the stealable part empty. A stealable part of at most `kept` entries is not stolen from, and
-//! the owner moves it back.
+//! finds the stealable part empty. Other workers leave a stealable part of at most
+//! [`SharedQueue::kept`] entries alone.
 //!
 //! Like the `Core` that contains it, the queue belongs to one thread at a time, its owner.
 //!
@@ -116,13 +116,9 @@ impl<T> LocalQueue<T> {
     #[cold]
     fn refill(&self, local: &mut VecDeque<T>) -> Option<T> {
         let first = self.stealable.pop();
-        let len = self.stealable.len();
-        let batch = if len <= self.queue.kept() {
-            // WHY all: pushes go to the stealable part until it is empty.
-            len
-        } else if len >= PREFETCH_FROM {
-            // WHY a full batch in a long queue whatever the threshold: enough is left for other
-            // workers.
+        // WHY a full batch in a long queue whatever the threshold: enough is left for other
+        // workers.
+        let batch = if self.stealable.len() >= PREFETCH_FROM {
             REFILL
         } else {
             self.queue.steal_threshold().min(REFILL)
@@ -274,13 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn kept_entries_are_not_stolen_and_become_local() {
+    fn a_stealable_part_of_at_most_the_kept_length_is_left_alone() {
         let queue = LocalQueue::new();
         queue.queue().set_limits(0, 0, 0);
-        assert!((0..300).all(|n| queue.push(n)));
-        queue.queue().set_limits(1000, 1000, 0);
-        assert!(!queue.queue().wants_help() && !queue.push(300));
-        assert_eq!(queue.pop(|_| ()), Some(0));
-        assert_eq!((queue.stealable_len(), queue.queue().waiting()), (0, 300));
+        assert!(queue.push(0) && queue.queue().wants_help());
+        queue.queue().set_limits(20, 10, 0);
+        assert!((1..10).all(|n| !queue.push(n)) && !queue.queue().wants_help());
+        assert!(queue.push(10) && queue.queue().wants_help());
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct SharedQueue<T> {
     behind: AtomicBool,
     threshold: AtomicUsize,
     lifo_limit: AtomicUsize,
-    /// Length of the stealable part up to which the worker keeps it.
+    /// Length of the stealable part up to which other workers leave it alone.
     kept: AtomicUsize,
     /// Whether the worker runs no process.
     drains: AtomicBool,
@@ -63,14 +63,14 @@ impl<T> SharedQueue<T> {
         self.lifo_limit.load(Ordering::Relaxed)
     }
 
-    /// Returns the length of the stealable part up to which no other worker steals.
+    /// Returns the length of the stealable part up to which other workers leave it alone.
     #[inline]
     pub(crate) fn kept(&self) -> usize {
         self.kept.load(Ordering::Relaxed)
     }
 
-    /// Sets the steal threshold and the length up to which the stealable part is kept, and the limit
-    /// of the LIFO stack from `pace`, the threshold by the worker's turns alone.
+    /// Sets the steal threshold, the length up to which the stealable part is kept, and the limit of
+    /// the LIFO stack from `pace`, the threshold by the worker's turns alone.
     pub(crate) fn set_limits(&self, threshold: usize, kept: usize, pace: usize) {
         let lifo_limit = pace.min(CAPACITY);
         let limits =
