@@ -1,5 +1,5 @@
-//! Stubs for builds without the feature `tls`: uninhabited types, so that an `Option` of one is
-//! always `None` and costs nothing to check.
+//! Module `crate::tls` of builds without the feature `tls`: uninhabited types, so that an `Option` of
+//! one is always `None` and costs nothing to check.
 
 use std::io::{self, Read, Write};
 

@@ -3,7 +3,7 @@
 //! Each connection is a process: it runs on a worker of the node, appears in the observer, and a
 //! panic in a handler ends only that connection. Inside a handler, [`purlin::whereis`] and
 //! [`purlin::spawn()`] work as in any process. A [`Server`] is a child of a supervisor. It accepts at
-//! most [`Server::max_connections`] connections at a time; further ones wait in the kernel's queue.
+//! most [`Server::max_connections`] connections at a time; further ones wait in the listen backlog.
 //!
 //! ```
 //! use axum::Router;
@@ -30,14 +30,14 @@
 //!
 //! A server that receives an exit signal from its supervisor closes its listening socket and
 //! *drains* its connections: an idle HTTP connection is closed immediately, a busy one after its response, and
-//! each [`Socket`] sends a Close frame with code 1001 and reads until the client's. A connection
+//! each [`Socket`] sends a Close frame with code 1001 and reads until it receives the client's. A connection
 //! that has not ended within [`Server::drain_timeout`] is closed then, and its process killed a second later. The server ends after the last
 //! of them. If it is killed, its connections are killed too.
 //!
-//! The stop of a node without a supervisor sends `shutdown` to all processes at the same time, which
-//! drains nothing: start the tree as an [application](purlin::application).
+//! Stopping the node sends `shutdown` at the same time to all processes that do not belong to an
+//! application, so nothing is drained: start the tree as an [application](purlin::application).
 //!
-//! Only HTTP/1.1 is served, without TLS: put a proxy in front for both.
+//! Only HTTP/1.1 is served, without TLS: put a proxy in front for HTTP/2 or TLS.
 //!
 //! | file | role |
 //! |---|---|

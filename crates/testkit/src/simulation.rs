@@ -68,11 +68,11 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seed = match self {
             Self::Ended { reason, seed } => {
-                write!(f, "the process that was waited for ended: {reason}")?;
+                write!(f, "the process ended without a result: {reason}")?;
                 seed
             }
             Self::Deadlock { waiting, seed } => {
-                f.write_str("deadlock: no process is ready and no timer is set; these wait:")?;
+                f.write_str("deadlock: no process is ready and no timer is set; waiting:")?;
                 for one in waiting {
                     write!(f, "\n  {} {:?}, {}", one.id, one.state, one.function)?;
                 }

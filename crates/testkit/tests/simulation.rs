@@ -217,7 +217,7 @@ fn a_process_that_waits_forever_is_reported_as_a_deadlock() {
     assert!(waiting.iter().any(|one| one.function.contains("forgotten")), "{failure}");
     let text = failure.to_string();
     assert!(
-        text.starts_with("deadlock: no process is ready and no timer is set; these wait:"),
+        text.starts_with("deadlock: no process is ready and no timer is set; waiting:"),
         "{text}"
     );
     assert!(text.ends_with("with seed 5; PURLIN_SEED=5 repeats it"), "{text}");

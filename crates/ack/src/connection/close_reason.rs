@@ -1,7 +1,7 @@
-//! Close reason of a connection, for the log, the counters and the supervisor. Pure.
+//! Reason for which a connection was closed, for the log, the counters and the supervisor.
 //!
 //! Errors of the client or the network are not errors of the server: the process then exits with
-//! `normal`. COST: none.
+//! `normal`.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use purlin::{Exit, ExitReason};
 use crate::wire::frames::TooLarge;
 use crate::wire::session::Status;
 
-/// Close reason.
+/// Reason for which a connection was closed.
 #[derive(Clone, Debug)]
 pub(crate) enum CloseReason {
     /// The client closed its writing half.
@@ -59,7 +59,8 @@ impl CloseReason {
     }
 }
 
-/// Converts an exit signal. Other connections of the server send their reason in it.
+/// Converts an exit signal. A connection of the same server that asks this one to close puts the close
+/// reason into the signal.
 impl From<Exit> for CloseReason {
     fn from(exit: Exit) -> Self {
         match &exit.reason {

@@ -1,10 +1,10 @@
 //! Sessions of a server: the connections of each client, and what has been answered.
 //!
-//! A server has one value, used by its connection processes. Each client has one *holder*, the
+//! A server has one [`Sessions`], shared by its connection processes. Each client has one *holder*, the
 //! connection with the session, and at most one *waiter*, a newer connection that the holder must
-//! make place for: it answers what it has read and ends, or is killed after a timeout. A still newer
+//! make way for: it answers what it has read and ends, or is killed after a timeout. A still newer
 //! connection displaces the waiter. So no message is handled on two connections, and any number of
-//! openings of one client costs two connections.
+//! sessions that one client opens occupy at most two connections.
 //!
 //! INVARIANT: a connection that may still run a handler in a session is the holder; it leaves only
 //! after its handler is done or dropped.
@@ -27,13 +27,14 @@ use crate::connection::session_table::SessionTable;
 /// Client identifier.
 pub(crate) type Client = [u8; 16];
 
-/// Clients of a server.
+/// Sessions of a server.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     state: Mutex<State>,
     counters: Arc<Counters>,
 }
 
+/// Contents of [`Sessions`], under its lock.
 #[derive(Debug)]
 struct State {
     table: SessionTable,
@@ -62,7 +63,7 @@ struct Holder {
 struct Waiter {
     number: u64,
     process: Pid<Exit>,
-    /// Sends when the waiter becomes the holder; dropped when it is displaced.
+    /// Completed when the waiter becomes the holder; dropped when it is displaced.
     turn: oneshot::Sender<()>,
 }
 

@@ -1,4 +1,4 @@
-//! Counters shared by all connections of a load.
+//! Counters shared by all connections of a load generator.
 //!
 //! Each connection adds to them after a read of answers; any thread may read them. COST: per read
 //! of answers one lock, held for a few histogram entries.
@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 /// Highest trackable latency in nanoseconds: one hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Counters of a load.
+/// Counters of a load generator.
 #[derive(Debug)]
 pub(super) struct Counters(Mutex<Sums>);
 
@@ -29,7 +29,7 @@ pub struct Answered {
     pub messages: u64,
     /// Refused messages.
     pub refused: u64,
-    /// Replies, acks and refusals received.
+    /// Replies, acks and refusals received. One ack may answer many messages.
     pub answers: u64,
 }
 
@@ -43,7 +43,7 @@ impl Counters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds `more`, and the pairs of message count and waiting time to the histogram.
+    /// Adds `more`, and the pairs of message count and latency to the histogram.
     pub(super) fn add(&self, more: Answered, waits: impl Iterator<Item = (u64, Duration)>) {
         let Sums { answered, latency } = &mut *self.lock();
         answered.messages += more.messages;

@@ -1,6 +1,7 @@
 //! Names of the files of a log.
 //!
-//! The number in a name is the sequence number at the file's beginning, in 20 digits.
+//! Segments and checkpoints are named after a sequence number in 20 digits: a segment after its first
+//! record, a checkpoint after the first record that it does not cover.
 
 use super::LARGEST_SEQUENCE;
 
@@ -8,9 +9,10 @@ use super::LARGEST_SEQUENCE;
 const SEGMENT: &str = ".log";
 /// Ending of checkpoints.
 const CHECKPOINT: &str = ".clients";
-/// File that becomes a checkpoint when it is whole.
+/// Temporary file, renamed to a checkpoint when it is complete.
 pub(crate) const WRITING: &str = "clients.new";
-/// File that becomes the confirmed position when it is whole. WHY another: another process writes it.
+/// Temporary file, renamed to [`CONFIRMED`] when it is complete. WHY not [`WRITING`]: the reader writes it,
+/// at the same time as the writer of the log its checkpoints.
 pub(crate) const CONFIRMING: &str = "confirmed.new";
 /// File with the position that the reader has confirmed.
 pub(crate) const CONFIRMED: &str = "confirmed";

@@ -1,12 +1,12 @@
 //! The server of `global` on a published node: known nodes, locks and names.
 //!
 //! It is registered under the name of Erlang's server and speaks version 8 of its protocol. Two nodes that connect
-//! perform the following steps, each towards the other. *mine* and *his* are the tags of this attempt:
+//! perform the following steps, each towards the other:
 //!
 //! | message | sender | effect |
 //! |---|---|---|
 //! | `init_connect` | the server, when the node connects | the lockers know each other |
-//! | `lock_set` | the locker that was first, then the other in return | both partitions are locked |
+//! | `lock_set` | the locker that has set the lock, then the other in return | both partitions are locked |
 //! | `exchange` | the server, with its names | conflicting names are resolved |
 //! | `resolved` | the server, with the peer's changes and its known nodes | the nodes are synchronized |
 //! | `new_nodes` | the server, to the nodes already synchronized with it | the lock is released |
@@ -42,8 +42,11 @@ enum Watched {
 /// State of the synchronization with one node.
 #[derive(Debug, Default)]
 pub(super) struct NameSync {
+    /// Our tag of this attempt.
     pub(super) mine: i64,
+    /// The peer's tag, once known.
     pub(super) his: Option<Term>,
+    /// The lock, once our locker has set it.
     pub(super) lock: Option<Term>,
     /// The peer's names, if they arrived before our locker was done.
     pub(super) names: Option<Vec<Term>>,
@@ -65,6 +68,7 @@ pub(super) struct Server {
     pub(super) known: HashMap<NodeName, i64>,
     watched: HashMap<MonitorRef, Watched>,
     lost: Lost,
+    /// The last tag given to an attempt.
     pub(super) tags: i64,
     /// Callers of `sync_global`, which wait until no synchronization is in progress.
     waiting: Vec<oneshot::Sender<()>>,

@@ -1,4 +1,4 @@
-//! Agent of a connection: monitors local processes on behalf of remote ones.
+//! Agent of a connection: the local process that monitors local processes on behalf of remote ones.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Weak};
@@ -13,11 +13,11 @@ use crate::cluster::core::Core;
 use crate::cluster::links::link_table::RemoteMonitor;
 use crate::cluster::reason;
 
-/// State of an agent. Weak, as the agent must not keep the connection alive.
+/// State of an agent. WHY weak: the agent must not keep the connection alive.
 struct Agent(Weak<Connection>, Weak<Core>);
 
 impl Connection {
-    /// Spawns the agent. Without one, [`Connection::linked`] closes the link.
+    /// Spawns the agent. If that fails, [`Connection::linked`] closes the connection.
     pub(crate) fn start_agent(self: &Arc<Self>, core: &Arc<Core>) {
         let agent = Agent(Arc::downgrade(self), Arc::downgrade(core));
         if let Ok(agent) = core.ids.node.spawn_agent(agent) {
@@ -26,7 +26,7 @@ impl Connection {
     }
 }
 
-/// Runs when the node stops before the connection is lost: the remote processes receive `noconnection`.
+/// Closes the connection if the node stops first: the remote watchers then receive `noconnection`.
 impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(connection) = self.0.upgrade() {
