@@ -104,7 +104,7 @@ pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
         Problem::new(format!("{} is not as its schema says: {what}; {hint}", file.display()))
     };
     let first_schema = results["schema"] == 1;
-    let void = void(&results);
+    let invalid = invalid_samples(&results);
     // WHY: parsing the text directly gives errors with line numbers.
     let figures = if otp_text::is_text(text) {
         serde_json::from_value(results)
@@ -113,7 +113,7 @@ pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
     };
     let mut figures: Figures = figures.map_err(|error| wrong(error.to_string()))?;
     if first_schema {
-        number_rounds(&mut figures.results, &void);
+        number_rounds(&mut figures.results, &invalid);
     }
     let fault = figures.results.iter().find_map(|one| Some((one, fault(one, first_schema)?)));
     match fault {
@@ -142,21 +142,21 @@ fn fault(figure: &ResultEntry, first_schema: bool) -> Option<&'static str> {
 ///
 /// A figure keeps no rounds, and so has no ratio, if it may lack one: its contender has invalid
 /// samples in the experiment, or it has fewer samples than another figure of the experiment.
-fn number_rounds(figures: &mut [ResultEntry], void: &BTreeSet<(String, String)>) {
+fn number_rounds(figures: &mut [ResultEntry], invalid: &BTreeSet<(String, String)>) {
     let mut most: BTreeMap<String, usize> = BTreeMap::new();
     for figure in figures.iter() {
         let rounds = most.entry(figure.experiment.clone()).or_default();
         *rounds = figure.samples.len().max(*rounds);
     }
     for figure in figures {
-        let lacks = void.contains(&(figure.experiment.clone(), figure.contender.clone()));
+        let lacks = invalid.contains(&(figure.experiment.clone(), figure.contender.clone()));
         let whole = most.get(&figure.experiment) == Some(&figure.samples.len()) && !lacks;
         figure.rounds = if whole { (1..=figure.samples.len()).collect() } else { Vec::new() };
     }
 }
 
 /// Returns experiment and contender of each invalid sample.
-fn void(results: &Value) -> BTreeSet<(String, String)> {
+fn invalid_samples(results: &Value) -> BTreeSet<(String, String)> {
     let invalid = results["void"].as_array().map_or(&[][..], Vec::as_slice);
     let text = |one: &Value, name: &str| one[name].as_str().unwrap_or_default().to_owned();
     invalid.iter().map(|one| (text(one, "experiment"), text(one, "contender"))).collect()

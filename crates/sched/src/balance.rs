@@ -30,8 +30,8 @@ const WARM_UP: u32 = 1;
 /// Ticks for which spread work is gathered. WHY two: a worker finds out after 61 turns, or when a process
 /// yields, and the worker that gathers looks into the global queue after 61 turns.
 const GATHER: u32 = 2;
-/// Further ticks while the global queue is not empty. WHY four: turns are shorter than 50 µs, and 61 of
-/// them than six ticks.
+/// Maximum number of further ticks, while the global queue is not empty. WHY four: 61 turns of up to
+/// 50 µs take six ticks.
 const GATHER_ON: u32 = 4;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
