@@ -21,17 +21,18 @@
 //!
 //! COST: a trial of the worse placement takes 5 ticks of sysmon, or 2 if that gets less than half as
 //! much done: the first after 50 ticks, later ones after pauses that grow to 4000 ticks while trials
-//! keep failing.
+//! keep failing. Pauses pass ten times as fast while units of work are long, because a message between
+//! processors adds little to them.
 
 use std::ops::RangeInclusive;
 
 /// Ticks that are not counted after a change of placement.
 const WARM_UP: u32 = 1;
-/// Ticks for which spread work is gathered. WHY two: a worker finds out after 61 turns, or when a process
-/// yields, and the worker that gathers looks into the global queue after 61 turns.
+/// Ticks for which spread work is gathered. WHY two: a worker finds out when it next checks the global
+/// queue, or when a process yields.
 const GATHER: u32 = 2;
-/// Maximum number of further ticks, while the global queue is not empty. WHY four: 61 turns of up to
-/// 50 µs take six ticks.
+/// Maximum number of further ticks, while the global queue is not empty. WHY four: a worker takes a
+/// batch of 32 at each check, and makes two checks a tick.
 const GATHER_ON: u32 = 4;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
@@ -43,6 +44,11 @@ const FIRST_PAUSE: u32 = 50;
 const PAUSES: RangeInclusive<u32> = 200..=4000;
 /// Factor by which the pause grows with each trial that fails.
 const BACKOFF: u32 = 4;
+/// Number of ticks for which units of work must be long. WHY not one: memory that a program uses for
+/// the first time makes units long, too.
+const LONG_FOR: u32 = 5;
+/// Factor by which a pause passes faster then.
+const HURRY: u32 = 10;
 
 /// What sysmon has sampled in a tick.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +57,8 @@ pub(crate) struct TickStats {
     pub(crate) work: u64,
     /// Number of workers with short turns.
     pub(crate) working: usize,
+    /// Whether one of them has long units of work.
+    pub(crate) long_units: bool,
     /// Whether short turns wait in a queue while another worker is free.
     pub(crate) could_spread: bool,
     /// Whether the global queue is not empty.
@@ -81,12 +89,15 @@ pub(crate) struct Balancer {
     several: u32,
     /// Ticks for which one worker has been busy.
     single: u32,
-    /// Work in the last window in which one worker was busy, until it has been compared.
+    /// Work in the last window in which one worker was busy or work was kept together, until it has
+    /// been compared.
     alone: u64,
     /// Work of the last ticks.
     window: [u64; WINDOW],
     /// Ticks for which spread work may still be gathered.
     gather: u32,
+    /// Ticks for which units of work have been long.
+    long: u32,
     /// Ticks until the next trial may begin.
     pause: u32,
     next_pause: u32,
@@ -106,6 +117,7 @@ impl Balancer {
             window: [0; WINDOW],
             // WHY under shuttle: its models end before a trial, the only other cause of a drain there.
             gather: if cfg!(shuttle) { GATHER + GATHER_ON } else { 0 },
+            long: 0,
             pause: next_pause,
             next_pause,
         }
@@ -113,7 +125,8 @@ impl Balancer {
 
     /// Takes a tick into account and returns the placement until the next one.
     pub(crate) fn tick(&mut self, stats: TickStats) -> Placement {
-        self.pause = self.pause.saturating_sub(1);
+        self.long = if stats.long_units { self.long.saturating_add(1) } else { 0 };
+        self.pause = self.pause.saturating_sub(if self.long >= LONG_FOR { HURRY } else { 1 });
         let several = stats.working > 1;
         let goes_on = match (self.trial, self.spread) {
             (Some(_), _) => stats.working > 0,
@@ -131,7 +144,8 @@ impl Balancer {
             if self.ticks >= WARM_UP + WINDOW as u32 {
                 self.decide();
             } else if self.ticks == EARLY_CHECK && self.is_failing() {
-                self.trial = None;
+                let before = self.trial.take();
+                self.alone = before.filter(|_| self.spread).unwrap_or(0);
                 self.fail();
             }
         } else {
@@ -150,9 +164,9 @@ impl Balancer {
     }
 
     /// Returns whether an overloaded worker keeps its work, because spreading did not pay off when it
-    /// was last measured.
+    /// was last measured, or is being compared with one worker.
     pub(crate) fn tolerates_overload(&self) -> bool {
-        self.tolerant
+        self.tolerant || self.trial.is_some() && !self.spread
     }
 
     /// Returns whether the first [`EARLY_CHECK`] ticks of a trial got less than half as much done as those
@@ -194,6 +208,7 @@ impl Balancer {
             return;
         };
         let (spread, together) = if self.spread { (work, before) } else { (before, work) };
+        self.alone = together;
         if is_worth_it(spread, together) == self.spread {
             self.tolerant = !self.spread;
             self.next_pause = *PAUSES.start();
@@ -232,8 +247,13 @@ fn is_worth_it(spread: u64, together: u64) -> bool {
 mod tests {
     use super::*;
 
-    const IDLE: TickStats =
-        TickStats { work: 0, working: 0, could_spread: false, global_queue: false };
+    const IDLE: TickStats = TickStats {
+        work: 0,
+        working: 0,
+        long_units: false,
+        could_spread: false,
+        global_queue: false,
+    };
 
     /// Simulates `count` ticks with more to do than one worker can, where each placement does the
     /// given work. Returns the number of ticks for which work was spread.
@@ -265,6 +285,19 @@ mod tests {
         assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
         let mut it = Balancer::new();
         assert_eq!(ticks(&mut it, 2 * FIRST, 100, 125), TRIAL, "a trial, and no more");
+    }
+
+    #[test]
+    fn a_load_with_long_units_is_tried_sooner() {
+        for (long_for, expected) in [(0, FIRST), (1, FIRST), (FIRST, 9)] {
+            let mut it = Balancer::new();
+            let spread_at = (0..).position(|tick| {
+                let long_units = tick < long_for;
+                let stats = TickStats { work: 100, working: 1, could_spread: true, ..IDLE };
+                it.tick(TickStats { long_units, ..stats }) == Placement::Spread
+            });
+            assert_eq!(spread_at, Some(expected - 1), "long units for {long_for} ticks");
+        }
     }
 
     #[test]
@@ -366,6 +399,31 @@ mod tests {
         assert!(it.tolerates_overload());
         it.tick(IDLE);
         assert!(!it.tolerates_overload());
+    }
+
+    #[test]
+    fn an_overload_is_tolerated_while_spread_work_is_tried_on_one_worker() {
+        let mut it = Balancer::new();
+        ticks(&mut it, FIRST + TRIAL, 100, 200);
+        assert!(it.spread && !it.tolerates_overload());
+        ticks(&mut it, PAUSE, 100, 200);
+        assert!(it.trial.is_some() && !it.spread && it.tolerates_overload());
+    }
+
+    #[test]
+    fn work_that_is_spread_again_after_a_trial_is_compared_with_its_result() {
+        // The two ways in which a trial ends in favour of one worker.
+        for first in [60, 40] {
+            let mut it = Balancer::new();
+            ticks(&mut it, FIRST + TRIAL, 100, first);
+            assert!(!it.spread && it.trial.is_none());
+            let mut tick = |work, working| {
+                it.tick(TickStats { work, working, could_spread: working == 1, ..IDLE })
+            };
+            tick(0, 0);
+            let placements: Vec<_> = (0..WINDOW).map(|_| tick(60, 2)).collect();
+            assert_eq!(placements[WINDOW - 1], Placement::Gather, "{first}");
+        }
     }
 
     #[test]

@@ -34,7 +34,8 @@
 //!
 //! # Order of execution
 //!
-//! 1. on every 61st turn, the global queue, so that it is never starved;
+//! 1. on every 61st turn, or more often if turns are long, the global queue, so that it is never
+//!    starved;
 //! 2. the process woken or spawned last, at most [`LIFO_STREAK`] times in a row, or
 //!    [`LIFO_STREAK_OF_SHORT_TURNS`];
 //! 3. the worker's local run queue, first in, first out;

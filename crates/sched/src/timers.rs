@@ -6,8 +6,8 @@
 //!
 //! # Firing
 //!
-//! - A worker fires due timers of its wheel before every 61st turn and before it sleeps. It sleeps
-//!   at most until the next tick of its wheel.
+//! - A worker fires due timers of its wheel before every 61st turn, more often if turns are long, and
+//!   before it sleeps. It sleeps at most until the next tick of its wheel.
 //! - Sysmon calls [`Timers::fire_overdue`] on behalf of stalled workers.
 //!
 //! # Awake and asleep

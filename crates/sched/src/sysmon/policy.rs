@@ -1,5 +1,5 @@
-//! Policy of sysmon as pure code: which workers are stalled, what to do about them, and the steal
-//! threshold that follows from a worker's turns and work.
+//! Policy of sysmon as pure code: which workers are stalled, what to do about them, the steal
+//! threshold that follows from a worker's turns and work, and the period of the ticks.
 //!
 //! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
 //! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
@@ -18,14 +18,22 @@
 
 use std::time::Duration;
 
-/// Period of sysmon.
+use crate::worker::status::CHECK_INTERVAL;
+
+/// Period of sysmon, unless all workers compute steadily.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
+/// Ticks after which the period doubles while all workers compute steadily.
+const STEADY: u32 = 8;
+/// How often the period doubles. WHY three: 4 ms is the kernel's own tick.
+const DOUBLINGS: u32 = 3;
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
 /// Time per unit of work from which processes mostly compute: about what a message costs that
 /// crosses between processors.
 const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
+/// Time per unit of work from which a trial of load balancing costs little.
+const LONG_UNIT: Duration = Duration::from_nanos(170);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +130,15 @@ impl Policy {
     }
 }
 
+/// Returns the time until the next tick if all workers have computed and made progress for `steady`
+/// ticks.
+///
+/// WHY not [`TICK`]: each wake-up takes processor time from a worker, and steady workers need no
+/// decision.
+pub(crate) fn period(steady: u32) -> Duration {
+    TICK * (1 << (steady / STEADY).min(DOUBLINGS))
+}
+
 /// Returns the steal threshold of a worker that has made `turns` turns in `time`.
 pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
     let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
@@ -129,7 +146,14 @@ pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
     if long { 0 } else { 2 * per_tick as usize }
 }
 
-/// Whether a worker's processes mostly compute, judged by the time per unit of work.
+/// Returns the number of turns between two checks of the global queue and the timers for a worker
+/// that has made `turns` turns in `time`: at most half of those of a tick.
+pub(crate) fn check_interval_for(turns: u32, time: Duration) -> u32 {
+    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
+    (per_tick / 2).clamp(1, u128::from(CHECK_INTERVAL)) as u32
+}
+
+/// Time per unit of work of a worker.
 ///
 /// A unit of work is a turn or a unit of budget, such as a message received, and takes the runtime
 /// some tens of nanoseconds. If it takes much longer, the processes compute in between, and a steal
@@ -138,19 +162,27 @@ pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
 pub(crate) struct UnitTime {
     /// Time since the worker published work. A worker publishes every few dozen turns.
     since: Duration,
-    computing: bool,
+    unit: Duration,
 }
 
 impl UnitTime {
-    /// Takes a tick of `time` into account in which the worker published `work` units. Returns
-    /// whether its processes mostly compute.
-    pub(crate) fn tick(&mut self, time: Duration, work: u64) -> bool {
+    /// Takes a tick of `time` into account in which the worker published `work` units.
+    pub(crate) fn tick(&mut self, time: Duration, work: u64) {
         self.since += time;
-        if work > 0 {
-            let computing = self.since.as_nanos() >= u128::from(work) * COMPUTING_UNIT.as_nanos();
-            *self = Self { since: Duration::ZERO, computing };
+        let since = self.since.as_nanos() as u64;
+        if let Some(nanos) = since.checked_div(work) {
+            *self = Self { since: Duration::ZERO, unit: Duration::from_nanos(nanos) };
         }
-        self.computing
+    }
+
+    /// Returns whether the worker's processes mostly compute.
+    pub(crate) fn computes(self) -> bool {
+        self.unit >= COMPUTING_UNIT
+    }
+
+    /// Returns whether a trial of load balancing costs the worker's processes little.
+    pub(crate) fn is_long(self) -> bool {
+        self.unit >= LONG_UNIT
     }
 }
 
@@ -377,21 +409,47 @@ mod tests {
         assert_eq!(threshold_for(10, TICK), 20);
     }
 
+    // F2: a core is handed off within two periods, the longest of which is the kernel's tick
+    #[test]
+    fn the_period_grows_while_all_workers_compute() {
+        let expected = [(0, 500), (7, 500), (8, 1000), (16, 2000), (24, 4000), (u32::MAX, 4000)];
+        for (steady, micros) in expected {
+            assert_eq!(period(steady), Duration::from_micros(micros), "after {steady} ticks");
+        }
+    }
+
+    #[test]
+    fn a_worker_checks_twice_a_tick_and_after_the_maximum_interval() {
+        let expected = [(0, 1), (3, 1), (4, 2), (20, 10), (5000, CHECK_INTERVAL)];
+        for (turns, interval) in expected {
+            assert_eq!(check_interval_for(turns, TICK), interval.min(CHECK_INTERVAL));
+            assert_eq!(check_interval_for(8 * turns, 8 * TICK), interval.min(CHECK_INTERVAL));
+        }
+        assert_eq!(check_interval_for(u32::MAX, Duration::ZERO), CHECK_INTERVAL);
+    }
+
+    fn unit_time(ticks: &[u64]) -> UnitTime {
+        let mut it = UnitTime::default();
+        ticks.iter().for_each(|work| it.tick(TICK, *work));
+        it
+    }
+
     #[test]
     fn processes_compute_if_a_unit_of_work_takes_long() {
-        let mut unit_time = UnitTime::default();
-        assert!(!unit_time.tick(TICK, 2001), "249 ns a unit");
-        assert!(unit_time.tick(TICK, 2000), "250 ns a unit");
+        let computes = |work| unit_time(&[work]).computes();
+        assert!(!computes(2001) && computes(2000), "249 and 250 ns a unit");
+        let is_long = |work| unit_time(&[work]).is_long();
+        assert!(!is_long(2942) && is_long(2941), "169 and 170 ns a unit");
     }
 
     // A worker with long turns publishes its work every few ticks.
     #[test]
     fn work_is_compared_with_the_time_since_the_last_was_published() {
-        let mut unit_time = UnitTime::default();
-        assert!(!unit_time.tick(TICK, 0));
-        assert!(!unit_time.tick(TICK, 4001));
-        assert!(!unit_time.tick(TICK, 0));
-        assert!(unit_time.tick(TICK, 4000));
-        assert!(unit_time.tick(TICK, 0), "unchanged until the next work is published");
+        let computes = |ticks: &[u64]| unit_time(ticks).computes();
+        assert!(!computes(&[0]));
+        assert!(!computes(&[0, 4001]));
+        assert!(!computes(&[0, 4001, 0]));
+        assert!(computes(&[0, 4001, 0, 4000]));
+        assert!(computes(&[0, 4001, 0, 4000, 0]), "unchanged until the next work is published");
     }
 }

@@ -1,8 +1,8 @@
 //! Sysmon: the thread that detects stalled workers and hands off their cores.
 //!
 //! It takes a sample of all workers every 500 µs while a worker is awake, and every 100 µs while a
-//! process waits and a worker may be stalled. It passes the sample to the policy (`policy`) and
-//! carries out the decision:
+//! process waits and a worker may be stalled. While all workers compute and make progress the period
+//! grows to 4 ms. Sysmon passes the sample to the policy (`policy`) and carries out the decision:
 //!
 //! - *wake* a sleeper, because a process waits that no worker has seen;
 //! - *expose* the processes that only a stalled worker can reach, so that others can steal them;
@@ -25,7 +25,7 @@
 //!
 //! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
 //! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
-//! which is 3 to 5 % of a processor while a worker is busy. A stalled worker costs one `membarrier`
+//! which is 3 to 5 % of a processor while a worker is busy, and 0.5 % while all compute. A stalled worker costs one `membarrier`
 //! per tick, a detached thread one system call per tick. A hand-off costs one thread, for which
 //! sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
 
@@ -39,14 +39,15 @@ use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker, core_count};
 use crate::sysmon::policy::{
-    Action, Decision, Policy, Sample, Snapshot, TICK, UnitTime, threshold_for,
+    Action, Decision, Policy, Sample, Snapshot, TICK, UnitTime, check_interval_for, period,
+    threshold_for,
 };
 use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
 use crate::worker::init::WorkerInit;
 use crate::worker::launcher::Launcher;
 use crate::worker::shared_queue::INITIAL_THRESHOLD;
-use crate::worker::status::WorkerStatus;
+use crate::worker::status::{CHECK_INTERVAL, WorkerStatus};
 
 /// Shorter period after a worker was seen twice in the same turn while a process waits, and how
 /// long it applies.
@@ -78,7 +79,7 @@ pub(crate) struct Sysmon {
     sampled_at: Instant,
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
-    /// Whether the processes of each worker mostly compute.
+    /// Time per unit of work of each worker.
     unit_times: Box<[UnitTime]>,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
@@ -91,6 +92,8 @@ pub(crate) struct Sysmon {
     exhausted: bool,
     /// Whether a worker may be stalled.
     recheck: bool,
+    /// Number of ticks for which all workers have computed and made progress.
+    steady: u32,
     priorities: OsPriorities,
     /// Whether sysmon is a real-time thread.
     realtime: bool,
@@ -121,6 +124,7 @@ impl Sysmon {
             spare: None,
             exhausted: false,
             recheck: false,
+            steady: 0,
             realtime: false,
         }
     }
@@ -181,7 +185,7 @@ impl Sysmon {
 
     /// Waits for the next tick. Returns `false` when the scheduler stops.
     fn wait(&self) -> bool {
-        let next = Instant::now() + if self.recheck { RECHECK } else { TICK };
+        let next = Instant::now() + if self.recheck { RECHECK } else { period(self.steady) };
         // WHY a loop: an unpark that arrives after the last rest must not shorten a tick.
         while !self.launcher.shared.stopping() {
             self.parker.park_deadline(next);
@@ -208,10 +212,14 @@ impl Sysmon {
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
-                let computing = self.unit_times[index].tick(time, work.saturating_sub(before.work));
-                self.thresholds[index] = if computing { 0 } else { threshold_for(turns, time) };
+                let unit_time = &mut self.unit_times[index];
+                unit_time.tick(time, work.saturating_sub(before.work));
+                let computes = unit_time.computes();
+                self.thresholds[index] = if computes { 0 } else { threshold_for(turns, time) };
+                status.set_check_interval(check_interval_for(turns, time), turns);
             } else {
                 self.unit_times[index] = UnitTime::default();
+                status.set_check_interval(CHECK_INTERVAL, turns);
             }
             self.samples.push(Sample {
                 turn,
@@ -229,6 +237,7 @@ impl Sysmon {
         } else {
             self.balance(&before, time);
         }
+        self.steady = if self.is_steady(now) { self.steady.saturating_add(1) } else { 0 };
         let global_queue = !shared.injector.is_empty();
         self.recheck = (self.since.iter().zip(&self.samples)).any(|(since, sample)| {
             let process_waits = sample.waiting > 0 || sample.timer_due || global_queue;
@@ -254,6 +263,15 @@ impl Sysmon {
         }
     }
 
+    /// Returns whether all workers have computed and made progress since the last sample, and none is
+    /// stalled.
+    fn is_steady(&self, now: Instant) -> bool {
+        let progress = |(since, sample): (&Instant, &Sample)| sample.running && *since == now;
+        self.stalled.is_empty()
+            && self.thresholds.iter().all(|threshold| *threshold == 0)
+            && self.since.iter().zip(&self.samples).all(progress)
+    }
+
     /// Updates load balancing, and sets the steal threshold of each worker.
     fn balance(&mut self, before: &[Sample], time: Duration) {
         let shared = &self.launcher.shared;
@@ -265,6 +283,7 @@ impl Sysmon {
         let crowd = busiest.is_some_and(|index| self.samples[index].waiting > 1);
         let placement = self.balancer.tick(TickStats {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
+            long_units: working.clone().any(|index| self.unit_times[index].is_long()),
             working: working.count(),
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),

@@ -26,9 +26,6 @@ use crate::worker::init::WorkerInit;
 use crate::worker::shared_queue::SharedQueue;
 use crate::worker::status::WorkerStatus;
 
-/// Number of turns between two checks of the global queue and the timers. Prime, so that it does
-/// not synchronize with patterns in the load.
-const OUTSIDE_EVERY: u32 = if cfg!(shuttle) { 3 } else { 61 };
 /// Number of times a searching worker checks all queues before it sleeps.
 const ROUNDS: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
@@ -222,7 +219,8 @@ impl Worker {
 
     #[inline]
     fn next(&self) -> Result<Option<Runnable>, HandedOff> {
-        if self.status.next_turn().is_multiple_of(OUTSIDE_EVERY) {
+        if self.status.next_turn() {
+            self.status.set_checked();
             // WHY: timers are fired here, and their time must not count as a turn of the process
             // that ran last.
             self.status.clear_running();

@@ -12,6 +12,9 @@ use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use crate::sysmon::hand_off::HandOff;
 use crate::worker::core::Core;
 
+/// Maximum number of turns between two checks of the global queue and the timers. Prime, so that it
+/// does not synchronize with patterns in the load.
+pub(crate) const CHECK_INTERVAL: u32 = if cfg!(shuttle) { 3 } else { 61 };
 /// Slot value of no process.
 const NO_PROCESS: u64 = 0;
 
@@ -21,6 +24,10 @@ const NO_PROCESS: u64 = 0;
 pub(crate) struct WorkerStatus {
     /// Number of the turn, modulo 2³².
     turn: AtomicU32,
+    /// Turn before which the thread next checks the global queue and the timers.
+    next_check: AtomicU32,
+    /// Number of turns between two such checks.
+    check_interval: AtomicU32,
     /// Slot of the process that runs or ran last; cleared only before the thread searches for work
     /// elsewhere.
     running: AtomicU64,
@@ -36,6 +43,8 @@ impl WorkerStatus {
     pub(crate) fn new(core: Revoker<Core>) -> Self {
         Self {
             turn: AtomicU32::new(0),
+            next_check: AtomicU32::new(CHECK_INTERVAL),
+            check_interval: AtomicU32::new(CHECK_INTERVAL),
             running: AtomicU64::new(NO_PROCESS),
             thread: AtomicI32::new(0),
             core,
@@ -52,12 +61,36 @@ impl WorkerStatus {
         ThreadId::from_number(self.thread.load(Ordering::Relaxed))
     }
 
-    /// Begins the next turn and returns its number. Called by the thread only.
+    /// Begins the next turn. Returns whether the thread must check the global queue and the timers
+    /// before it. Called by the thread only.
     #[inline]
-    pub(crate) fn next_turn(&self) -> u32 {
+    pub(crate) fn next_turn(&self) -> bool {
         let turn = self.turn.load(Ordering::Relaxed).wrapping_add(1);
         self.turn.store(turn, Ordering::Relaxed);
-        turn
+        // WHY not `==`: sysmon may write a turn that is over.
+        turn.wrapping_sub(self.next_check.load(Ordering::Relaxed)).cast_signed() >= 0
+    }
+
+    /// Records that the thread checks the global queue and the timers now. Called by the thread only.
+    pub(crate) fn set_checked(&self) {
+        let next = self.turn().wrapping_add(self.check_interval.load(Ordering::Relaxed));
+        self.next_check.store(next, Ordering::Relaxed);
+    }
+
+    /// Sets the number of turns between two checks for a thread with `turns` turns since the last
+    /// call. Requests a check if it has made none since then. Called by sysmon.
+    pub(crate) fn set_check_interval(&self, interval: u32, turns: u32) {
+        // WHY not always a store: it takes the cache line from the thread.
+        let set = |value: &AtomicU32, new| {
+            if value.load(Ordering::Relaxed) != new {
+                value.store(new, Ordering::Relaxed);
+            }
+        };
+        if turns < self.check_interval.load(Ordering::Relaxed) {
+            // The thread may overwrite this, if it checks at this moment.
+            set(&self.next_check, self.turn());
+        }
+        set(&self.check_interval, interval);
     }
 
     pub(crate) fn turn(&self) -> u32 {
@@ -84,6 +117,29 @@ impl WorkerStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns the turns of the next `count` before which the thread checks.
+    fn checks(status: &WorkerStatus, count: u32) -> Vec<u32> {
+        let mut checked = Vec::new();
+        for _ in 0..count {
+            if status.next_turn() {
+                status.set_checked();
+                checked.push(status.turn());
+            }
+        }
+        checked
+    }
+
+    #[test]
+    fn a_thread_checks_at_the_interval_and_on_request() {
+        const C: u32 = CHECK_INTERVAL;
+        let status = WorkerStatus::new(purlin_raw::revocable(Core::new()).1);
+        assert_eq!(checks(&status, 3 * C), [C, 2 * C, 3 * C]);
+        status.set_check_interval(1, C);
+        assert_eq!(checks(&status, C + 1), [4 * C, 4 * C + 1], "no request: it has checked");
+        status.set_check_interval(C, 0);
+        assert_eq!(checks(&status, C + 1), [4 * C + 2, 5 * C + 2], "the request is carried out");
+    }
 
     #[test]
     fn a_published_slot_is_read_back_unchanged() {
