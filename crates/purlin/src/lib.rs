@@ -64,8 +64,8 @@
 //! Rust 1.88 and a 64-bit target; tested on Linux. A panic ends only its own process if panics
 //! unwind; in a program built with `panic = "abort"` it ends the program. Code that blocks its
 //! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) or computes for a long time
-//! stalls its worker for about a millisecond, and then occupies an extra thread. Await inside a
-//! process instead, or use [`SpawnOptions::blocking`].
+//! stalls its worker for about a millisecond, or eight where all workers were computing before, and
+//! then occupies an extra thread. Await inside a process instead, or use [`SpawnOptions::blocking`].
 
 mod adaptive_spin;
 pub mod application;

@@ -20,6 +20,7 @@
 //! | `worker::counters` | statistics of the workers |
 //! | `sysmon::thread` | sysmon: the thread that detects stalled workers |
 //! | `sysmon::policy` | the policy of sysmon, as pure code |
+//! | `sysmon::period` | the period of sysmon, which grows while all workers compute |
 //! | `sysmon::hand_off` | hand-off record that a detached thread shares with sysmon |
 //! | `sysmon::stalled` | detached threads: their core was handed off and their turn still runs |
 //! | `balance` | load balancing: short turns on one worker or on all |

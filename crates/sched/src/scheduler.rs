@@ -12,6 +12,7 @@ use crate::hooks::Hooks;
 use crate::shared::{Shared, Threads};
 use crate::sync::deque::Injector;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, Ordering, Parker};
+use crate::sysmon::period::SleepWatch;
 use crate::sysmon::stalled::HandOffs;
 use crate::sysmon::thread::Sysmon;
 use crate::timers::Timers;
@@ -71,6 +72,7 @@ impl Scheduler {
                 ticks: AtomicU64::new(0),
                 wakers,
                 sysmon: parker.unparker().clone(),
+                sleep_watch: SleepWatch::new(),
                 stop: CachePadded::new(AtomicBool::new(false)),
                 threads: Mutex::new(Threads { waiting: Some((waiting, parker)), running: 0 }),
                 ended: Condvar::new(),

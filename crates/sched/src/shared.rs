@@ -11,6 +11,7 @@ use crate::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Parker, Unparker,
     fence,
 };
+use crate::sysmon::period::SleepWatch;
 use crate::sysmon::stalled::HandOffs;
 use crate::timers::Timers;
 use crate::worker::counters::WorkerCounters;
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     /// Waker of the thread that is each worker at present.
     pub(crate) wakers: Box<[Mutex<Waker>]>,
     pub(crate) sysmon: Unparker,
+    pub(crate) sleep_watch: SleepWatch,
     pub(crate) stop: CachePadded<AtomicBool>,
     pub(crate) threads: Mutex<Threads>,
     pub(crate) ended: Condvar,
@@ -90,6 +92,13 @@ impl Shared {
     /// done.
     pub(crate) fn wake_sysmon(&self) {
         if self.idle.wake_sysmon() {
+            self.sysmon.unpark();
+        }
+    }
+
+    /// Records that a worker falls asleep. Wakes sysmon from a long period.
+    pub(crate) fn record_sleep(&self) {
+        if self.sleep_watch.falls_asleep() {
             self.sysmon.unpark();
         }
     }

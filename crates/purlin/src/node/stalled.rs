@@ -1,8 +1,9 @@
 //! Listing and logging of processes that do not yield (clause F2 of SEMANTICS).
 //!
 //! The scheduler's sysmon thread detects such a process: a worker has been in the same turn, one poll
-//! of the process, for a millisecond while others wait. It hands the worker's queues to another
-//! thread. The scheduler's hooks call [`report`] and [`report_end`].
+//! of the process, for a millisecond, or up to eight where all workers were computing before, while
+//! others wait. It hands the worker's queues to another thread. The scheduler's hooks call [`report`]
+//! and [`report_end`].
 
 use std::time::{Duration, Instant};
 

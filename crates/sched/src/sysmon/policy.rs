@@ -1,5 +1,5 @@
 //! Policy of sysmon as pure code: which workers are stalled, what to do about them, the steal
-//! threshold that follows from a worker's turns and work, and the period of the ticks.
+//! threshold that follows from a worker's turns and work, and how often it checks the global queue.
 //!
 //! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
 //! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
@@ -18,14 +18,9 @@
 
 use std::time::Duration;
 
+use crate::sysmon::period::TICK;
 use crate::worker::status::CHECK_INTERVAL;
 
-/// Period of sysmon, unless all workers compute steadily.
-pub(crate) const TICK: Duration = Duration::from_micros(500);
-/// Ticks after which the period doubles while all workers compute steadily.
-const STEADY: u32 = 8;
-/// How often the period doubles. WHY three: 4 ms is the kernel's own tick.
-const DOUBLINGS: u32 = 3;
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
@@ -130,27 +125,25 @@ impl Policy {
     }
 }
 
-/// Returns the time until the next tick if all workers have computed and made progress for `steady`
-/// ticks.
-///
-/// WHY not [`TICK`]: each wake-up takes processor time from a worker, and steady workers need no
-/// decision.
-pub(crate) fn period(steady: u32) -> Duration {
-    TICK * (1 << (steady / STEADY).min(DOUBLINGS))
+/// Returns the number of turns per [`TICK`] of a worker that has made `turns` turns in `time`.
+pub(crate) fn turns_per_tick(turns: u32, time: Duration) -> u64 {
+    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
+    per_tick.try_into().unwrap_or(u64::MAX)
 }
 
-/// Returns the steal threshold of a worker that has made `turns` turns in `time`.
-pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
-    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
-    let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
-    if long { 0 } else { 2 * per_tick as usize }
+/// Returns the steal threshold of a worker with `pace` turns per tick.
+pub(crate) fn threshold_for(pace: u64) -> usize {
+    let long = u128::from(pace) * HELP_AFTER.as_nanos() < TICK.as_nanos();
+    if long { 0 } else { usize::try_from(pace).unwrap_or(usize::MAX).saturating_mul(2) }
 }
 
 /// Returns the number of turns between two checks of the global queue and the timers for a worker
-/// that has made `turns` turns in `time`: at most half of those of a tick.
-pub(crate) fn check_interval_for(turns: u32, time: Duration) -> u32 {
-    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
-    (per_tick / 2).clamp(1, u128::from(CHECK_INTERVAL)) as u32
+/// with `pace` turns per tick: half of them.
+///
+/// WHY at least two: processes of the global queue must not keep those of the worker's queue from
+/// running (F1).
+pub(crate) fn check_interval_for(pace: u64) -> u32 {
+    (pace / 2).clamp(2, CHECK_INTERVAL.into()) as u32
 }
 
 /// Time per unit of work of a worker.
@@ -397,35 +390,23 @@ mod tests {
 
     #[test]
     fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
-        assert_eq!(threshold_for(5000, TICK), 10_000);
-        assert_eq!(threshold_for(5000, 2 * TICK), 5000);
-        assert_eq!(threshold_for(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
+        assert_eq!(threshold_for(turns_per_tick(5000, TICK)), 10_000);
+        assert_eq!(threshold_for(turns_per_tick(5000, 2 * TICK)), 5000);
+        assert_eq!(turns_per_tick(5000, Duration::ZERO), 5000 * TICK.as_nanos() as u64);
+        assert_eq!(threshold_for(u64::MAX), usize::MAX);
     }
 
     #[test]
     fn the_steal_threshold_of_long_turns_is_zero() {
-        assert_eq!(threshold_for(0, TICK), 0);
-        assert_eq!(threshold_for(9, TICK), 0);
-        assert_eq!(threshold_for(10, TICK), 20);
-    }
-
-    // F2: a core is handed off within two periods, the longest of which is the kernel's tick
-    #[test]
-    fn the_period_grows_while_all_workers_compute() {
-        let expected = [(0, 500), (7, 500), (8, 1000), (16, 2000), (24, 4000), (u32::MAX, 4000)];
-        for (steady, micros) in expected {
-            assert_eq!(period(steady), Duration::from_micros(micros), "after {steady} ticks");
-        }
+        assert_eq!([0, 9, 10].map(threshold_for), [0, 0, 20]);
     }
 
     #[test]
-    fn a_worker_checks_twice_a_tick_and_after_the_maximum_interval() {
-        let expected = [(0, 1), (3, 1), (4, 2), (20, 10), (5000, CHECK_INTERVAL)];
-        for (turns, interval) in expected {
-            assert_eq!(check_interval_for(turns, TICK), interval.min(CHECK_INTERVAL));
-            assert_eq!(check_interval_for(8 * turns, 8 * TICK), interval.min(CHECK_INTERVAL));
+    fn a_worker_checks_twice_a_tick_but_never_before_each_turn() {
+        let expected = [(0, 2), (5, 2), (6, 3), (20, 10), (5000, CHECK_INTERVAL)];
+        for (pace, interval) in expected {
+            assert_eq!(check_interval_for(pace), interval.min(CHECK_INTERVAL));
         }
-        assert_eq!(check_interval_for(u32::MAX, Duration::ZERO), CHECK_INTERVAL);
     }
 
     fn unit_time(ticks: &[u64]) -> UnitTime {

@@ -38,9 +38,10 @@ use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker, core_count};
+use crate::sysmon::period::{TICK, period};
 use crate::sysmon::policy::{
-    Action, Decision, Policy, Sample, Snapshot, TICK, UnitTime, check_interval_for, period,
-    threshold_for,
+    Action, Decision, Policy, Sample, Snapshot, UnitTime, check_interval_for, threshold_for,
+    turns_per_tick,
 };
 use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
@@ -55,8 +56,8 @@ const RECHECK: Duration = Duration::from_micros(100);
 const RECHECK_FOR: Duration = Duration::from_millis(2);
 /// Time slice of sysmon: the shortest that the kernel grants.
 const SLICE: Duration = Duration::from_micros(100);
-/// Turns per tick from which sysmon does not read the thread's processor time.
-const PREEMPTION_TURNS: u32 = 64;
+/// Turns per [`TICK`] from which sysmon does not read the thread's processor time.
+const PREEMPTION_TURNS: u64 = 64;
 /// Number of ticks for which all workers must sleep before sysmon rests.
 const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
 /// Factor by which the steal thresholds grow while overload is tolerated
@@ -92,7 +93,7 @@ pub(crate) struct Sysmon {
     exhausted: bool,
     /// Whether a worker may be stalled.
     recheck: bool,
-    /// Number of ticks for which all workers have computed and made progress.
+    /// Number of ticks for which all workers have computed, made progress and not slept.
     steady: u32,
     priorities: OsPriorities,
     /// Whether sysmon is a real-time thread.
@@ -185,9 +186,13 @@ impl Sysmon {
 
     /// Waits for the next tick. Returns `false` when the scheduler stops.
     fn wait(&self) -> bool {
-        let next = Instant::now() + if self.recheck { RECHECK } else { period(self.steady) };
+        let shared = &self.launcher.shared;
+        let now = Instant::now();
+        let period = if self.recheck { RECHECK } else { period(self.steady) };
         // WHY a loop: an unpark that arrives after the last rest must not shorten a tick.
-        while !self.launcher.shared.stopping() {
+        while !shared.stopping() {
+            let ends_early = period > TICK && shared.sleep_watch.has_slept();
+            let next = now + if ends_early { TICK } else { period };
             self.parker.park_deadline(next);
             if Instant::now() >= next {
                 return true;
@@ -201,6 +206,7 @@ impl Sysmon {
         let mut before = std::mem::replace(&mut self.samples, std::mem::take(&mut self.scratch));
         let time = now - std::mem::replace(&mut self.sampled_at, now);
         let timers_until = shared.timers.clock().now() + TICK.as_nanos() as u64;
+        let mut steady = self.stalled.is_empty();
         for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (status.turn(), status.running().is_some());
             let before = before.get(index);
@@ -208,18 +214,21 @@ impl Sysmon {
             if turns > 0 {
                 self.since[index] = now;
             }
-            let preempted = running && is_preempted(status, turns, &mut self.used[index]);
+            let pace = turns_per_tick(turns, time);
+            let preempted = running && is_preempted(status, turns, pace, &mut self.used[index]);
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
                 let unit_time = &mut self.unit_times[index];
                 unit_time.tick(time, work.saturating_sub(before.work));
                 let computes = unit_time.computes();
-                self.thresholds[index] = if computes { 0 } else { threshold_for(turns, time) };
-                status.set_check_interval(check_interval_for(turns, time), turns);
+                self.thresholds[index] = if computes { 0 } else { threshold_for(pace) };
+                status.set_check_interval(check_interval_for(pace));
+                steady &= self.thresholds[index] == 0 && pace > 0;
             } else {
                 self.unit_times[index] = UnitTime::default();
-                status.set_check_interval(CHECK_INTERVAL, turns);
+                status.set_check_interval(CHECK_INTERVAL);
+                steady = false;
             }
             self.samples.push(Sample {
                 turn,
@@ -237,7 +246,9 @@ impl Sysmon {
         } else {
             self.balance(&before, time);
         }
-        self.steady = if self.is_steady(now) { self.steady.saturating_add(1) } else { 0 };
+        let ticks = self.steady.saturating_add(1);
+        let steady = steady && shared.sleep_watch.begin(period(ticks));
+        self.steady = if steady { ticks } else { 0 };
         let global_queue = !shared.injector.is_empty();
         self.recheck = (self.since.iter().zip(&self.samples)).any(|(since, sample)| {
             let process_waits = sample.waiting > 0 || sample.timer_due || global_queue;
@@ -263,15 +274,6 @@ impl Sysmon {
         }
     }
 
-    /// Returns whether all workers have computed and made progress since the last sample, and none is
-    /// stalled.
-    fn is_steady(&self, now: Instant) -> bool {
-        let progress = |(since, sample): (&Instant, &Sample)| sample.running && *since == now;
-        self.stalled.is_empty()
-            && self.thresholds.iter().all(|threshold| *threshold == 0)
-            && self.since.iter().zip(&self.samples).all(progress)
-    }
-
     /// Updates load balancing, and sets the steal threshold of each worker.
     fn balance(&mut self, before: &[Sample], time: Duration) {
         let shared = &self.launcher.shared;
@@ -279,12 +281,13 @@ impl Sysmon {
         let done: u64 = done.map(|(before, now)| now.work.saturating_sub(before.work)).sum();
         let short = |index: &usize| self.samples[*index].running && self.thresholds[*index] > 0;
         let working = (0..self.samples.len()).filter(short);
+        let count = working.clone().count();
         let busiest = working.clone().max_by_key(|&index| self.samples[index].waiting);
         let crowd = busiest.is_some_and(|index| self.samples[index].waiting > 1);
         let placement = self.balancer.tick(TickStats {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
-            long_units: working.clone().any(|index| self.unit_times[index].is_long()),
-            working: working.count(),
+            working: count,
+            long_units: count > 0 && working.clone().all(|index| self.unit_times[index].is_long()),
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),
         });
@@ -406,11 +409,11 @@ impl Sysmon {
     }
 }
 
-/// Returns whether a thread with `turns` turns in the last tick is preempted: it neither computes
+/// Returns whether a thread with `turns` turns since the last sample, `pace` per tick, is preempted: it neither computes
 /// nor blocks, because other threads have the processor. Keeps its processor time in `used`.
-fn is_preempted(status: &WorkerStatus, turns: u32, used: &mut Option<Duration>) -> bool {
+fn is_preempted(status: &WorkerStatus, turns: u32, pace: u64, used: &mut Option<Duration>) -> bool {
     let thread = status.thread();
-    if turns >= PREEMPTION_TURNS {
+    if pace >= PREEMPTION_TURNS {
         *used = None;
         return false;
     }

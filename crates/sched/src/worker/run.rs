@@ -363,6 +363,7 @@ impl Worker {
     #[inline(never)]
     fn park(&self, limit: ParkLimit) {
         self.flush_counters(0);
+        self.shared.record_sleep();
         let now = || self.shared.timers.clock().now();
         if self.shared.measuring.load(Ordering::Relaxed) > 0 {
             self.counters().begin_sleep(now());

@@ -43,7 +43,8 @@ impl WorkerStatus {
     pub(crate) fn new(core: Revoker<Core>) -> Self {
         Self {
             turn: AtomicU32::new(0),
-            next_check: AtomicU32::new(CHECK_INTERVAL),
+            // WHY the first: a fresh thread has a core because a process waits.
+            next_check: AtomicU32::new(1),
             check_interval: AtomicU32::new(CHECK_INTERVAL),
             running: AtomicU64::new(NO_PROCESS),
             thread: AtomicI32::new(0),
@@ -77,20 +78,19 @@ impl WorkerStatus {
         self.next_check.store(next, Ordering::Relaxed);
     }
 
-    /// Sets the number of turns between two checks for a thread with `turns` turns since the last
-    /// call. Requests a check if it has made none since then. Called by sysmon.
-    pub(crate) fn set_check_interval(&self, interval: u32, turns: u32) {
+    /// Sets the number of turns between two checks, of which the first is at most so far away. Called
+    /// by sysmon.
+    pub(crate) fn set_check_interval(&self, interval: u32) {
         // WHY not always a store: it takes the cache line from the thread.
-        let set = |value: &AtomicU32, new| {
-            if value.load(Ordering::Relaxed) != new {
-                value.store(new, Ordering::Relaxed);
-            }
-        };
-        if turns < self.check_interval.load(Ordering::Relaxed) {
-            // The thread may overwrite this, if it checks at this moment.
-            set(&self.next_check, self.turn());
+        if self.check_interval.load(Ordering::Relaxed) != interval {
+            self.check_interval.store(interval, Ordering::Relaxed);
         }
-        set(&self.check_interval, interval);
+        let latest = self.turn().wrapping_add(interval);
+        let away = self.next_check.load(Ordering::Relaxed).wrapping_sub(latest).cast_signed();
+        if away > 0 {
+            // The thread may overwrite this, if it checks at this moment.
+            self.next_check.store(latest, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn turn(&self) -> u32 {
@@ -131,14 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_checks_at_the_interval_and_on_request() {
+    fn a_thread_checks_before_its_first_turn_and_then_at_the_interval() {
         const C: u32 = CHECK_INTERVAL;
         let status = WorkerStatus::new(purlin_raw::revocable(Core::new()).1);
-        assert_eq!(checks(&status, 3 * C), [C, 2 * C, 3 * C]);
-        status.set_check_interval(1, C);
-        assert_eq!(checks(&status, C + 1), [4 * C, 4 * C + 1], "no request: it has checked");
-        status.set_check_interval(C, 0);
-        assert_eq!(checks(&status, C + 1), [4 * C + 2, 5 * C + 2], "the request is carried out");
+        assert_eq!(checks(&status, 2 * C), [1, C + 1]);
+        status.set_check_interval(2);
+        assert_eq!(checks(&status, 4), [2 * C + 1, 2 * C + 3]);
+        status.set_check_interval(C);
+        assert_eq!(checks(&status, 10), [2 * C + 5]);
+        status.set_check_interval(2);
+        assert_eq!(checks(&status, 4), [2 * C + 16, 2 * C + 18], "not after the old interval");
     }
 
     #[test]
