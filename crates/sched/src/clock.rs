@@ -51,6 +51,11 @@ impl Clock {
         }
     }
 
+    /// Returns whether this is a manual clock.
+    pub(crate) fn is_manual(&self) -> bool {
+        matches!(self.0, Source::Manual(_))
+    }
+
     /// Returns how long to sleep until `moment`, or `None` for a manual clock.
     pub(crate) fn until(&self, moment: u64) -> Option<Duration> {
         match &self.0 {

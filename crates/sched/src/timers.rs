@@ -188,6 +188,11 @@ impl TimerWheel {
         self.0.clock.now()
     }
 
+    /// Returns whether the timers follow a manual clock.
+    pub fn is_manual(&self) -> bool {
+        self.0.clock.is_manual()
+    }
+
     /// Returns the time since the start of the clock.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock_now())

@@ -8,20 +8,32 @@
 //! can be reached from any thread. Elsewhere (a call from a task of a tokio runtime) it is a tokio
 //! timer.
 //!
-//! COST: in a process no allocation; setting, polling again and dropping take one lock each, which
-//! is usually uncontended. The first poll reads the clock, and twice if `begin` has read it before.
-//! Elsewhere an allocation.
+//! Most waits with a timeout of a second or more, such as calls, end long before it. So the deadlines
+//! of a process of that length share one timer ([`KeptTimer`]), which stays set when a deadline is
+//! dropped. It serves each later deadline that is due after it: when it fires, the process is polled,
+//! and sets it again for the deadline of that time. In virtual time each deadline has its own timer,
+//! because a timer that stays would advance the clock.
+//!
+//! COST: in a process the first poll reads the clock, and twice if `begin` has read it before. A
+//! deadline below a second takes one lock, usually uncontended, to set, to poll again and to drop. A
+//! longer one takes a lock if it sets the shared timer: the first one of a process, and then one in
+//! the time of a timeout. Elsewhere an allocation.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
-use purlin_sched::{Timer, TimerAction};
+use purlin_raw::{current_local, is_current_waker};
+use purlin_sched::{Timer, TimerAction, TimerWheel};
 use tokio::time::{Sleep, sleep};
 
 use crate::Node;
 use crate::node::context::{NodeContext, with_context};
+use crate::node::erlang_types::ErlangTypes;
+
+/// Time from which a deadline is long: it uses the process's shared timer.
+pub(crate) const LONG: Duration = Duration::from_secs(1);
 
 /// Timer that is ready once its time has passed, never earlier.
 #[derive(Debug)]
@@ -36,6 +48,10 @@ enum Stage {
         since: Option<Duration>,
     },
     Here(Timer),
+    /// Uses the shared timer of the process.
+    Shared {
+        until: Instant,
+    },
     Elsewhere(Pin<Box<Sleep>>),
 }
 
@@ -60,6 +76,17 @@ impl Deadline {
         match &mut self.0 {
             Stage::Here(timer) => timer.poll(cx.waker()),
             Stage::Elsewhere(sleep) => sleep.as_mut().poll(cx),
+            Stage::Shared { until } => {
+                let until = *until;
+                let now = Instant::now();
+                if now >= until {
+                    return Poll::Ready(());
+                }
+                if KeptTimer::set(now, until, cx.waker()) {
+                    return Poll::Pending;
+                }
+                self.set_own(until - now, cx)
+            }
             Stage::Unset { time, since } => {
                 let passed = since.and_then(|since| Node::current_uptime()?.checked_sub(since));
                 let left = time.saturating_sub(passed.unwrap_or_default());
@@ -72,6 +99,20 @@ impl Deadline {
         if time.is_zero() {
             return Poll::Ready(());
         }
+        if time >= LONG {
+            let now = Instant::now();
+            if let Some(until) = now.checked_add(time)
+                && KeptTimer::set(now, until, cx.waker())
+            {
+                self.0 = Stage::Shared { until };
+                return Poll::Pending;
+            }
+        }
+        self.set_own(time, cx)
+    }
+
+    /// Sets a timer of this deadline alone.
+    fn set_own(&mut self, time: Duration, cx: &mut Context<'_>) -> Poll<()> {
         let alarm =
             |here: &NodeContext| here.timers.set(time, TimerAction::Wake(cx.waker().clone()));
         if let Some(timer) = with_context(alarm) {
@@ -80,6 +121,48 @@ impl Deadline {
         }
         self.0 = Stage::Elsewhere(Box::pin(sleep(time)));
         self.poll(cx)
+    }
+}
+
+/// Timer that a process keeps for its long deadlines.
+#[derive(Debug)]
+pub(crate) struct KeptTimer {
+    timer: Timer,
+    /// When the timer fires, or somewhat earlier.
+    due: Instant,
+}
+
+impl KeptTimer {
+    /// Has the current process polled at `until` or before. Returns `false`, without effect, if
+    /// `waker` is not the waker of the current process, or if the clock is a manual one.
+    fn set(now: Instant, until: Instant, waker: &Waker) -> bool {
+        let set = |here: &NodeContext| {
+            let timers = &here.timers;
+            let suits = is_current_waker(waker) && !timers.is_manual();
+            let kept = |timer: &mut Option<Self>| Self::renew(timer, timers, now, until, waker);
+            suits && current_local::<ErlangTypes, _>(|local| kept(local.timer())).is_some()
+        };
+        with_context(set).unwrap_or(false)
+    }
+
+    /// Replaces the timer unless it fires between `now` and `until`.
+    fn renew(
+        kept: &mut Option<Self>,
+        timers: &TimerWheel,
+        now: Instant,
+        until: Instant,
+        waker: &Waker,
+    ) {
+        if kept.as_ref().is_none_or(|kept| kept.due <= now || kept.due > until) {
+            let timer = timers.set(until - now, TimerAction::Wake(waker.clone()));
+            *kept = Some(Self { timer, due: until });
+        }
+    }
+}
+
+impl Drop for KeptTimer {
+    fn drop(&mut self) {
+        self.timer.remove();
     }
 }
 
@@ -94,17 +177,104 @@ impl Drop for Deadline {
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
+    use std::task::Wake;
 
     use super::*;
-    use crate::Process;
+    use crate::{Pid, Process};
+
+    fn node() -> Node {
+        Node::builder().workers(1).build().expect("a node starts")
+    }
+
+    /// Runs a process and returns the values that it sends.
+    fn run<T, F>(node: &Node, f: impl FnOnce(mpsc::Sender<T>, Node) -> F + Send + 'static) -> Vec<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (tx, rx) = mpsc::channel();
+        let own = node.clone();
+        let pid: Pid<()> = node.spawn(move |_: Process<()>| f(tx, own));
+        let values = rx.iter().collect();
+        crate::call::request::block_on(pid.ended());
+        values
+    }
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_long_deadlines_of_a_process_share_a_timer_until_it_ends() {
+        let node = node();
+        let pending = run(&node, async |tx, node| {
+            for time in [1000, 2000, 500, 1000].map(seconds) {
+                let mut deadline = Deadline::after(time);
+                assert!(poll_fn(|cx| Poll::Ready(deadline.poll(cx))).await.is_pending());
+                drop(deadline);
+                let _ = tx.send(node.pending_timers());
+            }
+        });
+        assert_eq!(pending, [1; 4]);
+        assert_eq!(node.pending_timers(), 0, "the process has ended");
+    }
+
+    #[test]
+    fn a_long_deadline_is_reached_in_time_whenever_the_shared_timer_fires() {
+        // The timer of the first deadline fires after and before the second one.
+        for (first, second) in [(1000, 1000), (1000, 1300)] {
+            let times = [first, second].map(Duration::from_millis);
+            let polls = run(&node(), async move |tx, _| {
+                let mut dropped = Deadline::after(100 * times[0]);
+                if second > first {
+                    dropped = Deadline::after(times[0]);
+                }
+                assert!(poll_fn(|cx| Poll::Ready(dropped.poll(cx))).await.is_pending());
+                drop(dropped);
+                // WHY real time: in virtual time no timer is shared. There is no upper bound.
+                let (began, mut polls) = (Instant::now(), 0);
+                let mut deadline = Deadline::after(times[1]);
+                poll_fn(|cx| {
+                    polls += 1;
+                    deadline.poll(cx)
+                })
+                .await;
+                // WHY real time: as above.
+                assert!(began.elapsed() >= times[1]);
+                let _ = tx.send(polls);
+            });
+            assert!(polls[0] >= if second > first { 3 } else { 2 }, "{polls:?}");
+        }
+    }
+
+    // A combinator may poll only the part whose waker was woken
+    #[test]
+    fn a_long_deadline_that_is_polled_with_another_waker_has_its_own_timer() {
+        struct Other;
+        impl Wake for Other {
+            fn wake(self: Arc<Self>) {}
+        }
+        let pending = run(&node(), async |tx, node| {
+            let mut deadline = Deadline::after(seconds(1000));
+            let other = Waker::from(Arc::new(Other));
+            assert!(deadline.poll(&mut Context::from_waker(&other)).is_pending());
+            let _ = tx.send(node.pending_timers());
+            drop(deadline);
+            let _ = tx.send(node.pending_timers());
+            // A deadline that changes from the process's waker to another one.
+            let mut deadline = Deadline::after(seconds(1000));
+            assert!(poll_fn(|cx| Poll::Ready(deadline.poll(cx))).await.is_pending());
+            assert!(deadline.poll(&mut Context::from_waker(&other)).is_pending());
+            let _ = tx.send(node.pending_timers());
+        });
+        assert_eq!(pending, [1, 0, 2]);
+    }
 
     // The time between `begin` and the first poll counts
     #[test]
     fn time_begins_with_the_first_poll_unless_it_has_begun_before() {
-        let node = Node::builder().workers(1).build().expect("a node starts");
-        let (tx, rx) = mpsc::channel();
-        node.spawn(async move |_: Process<()>| {
+        let passed = run(&node(), async |tx, _| {
             for begins in [false, true] {
                 let mut deadline = Deadline::after(Duration::from_nanos(1));
                 if begins {
@@ -115,6 +285,6 @@ mod tests {
                 let _ = tx.send(poll_fn(|cx| Poll::Ready(deadline.poll(cx).is_ready())).await);
             }
         });
-        assert_eq!(rx.iter().collect::<Vec<_>>(), [false, true]);
+        assert_eq!(passed, [false, true]);
     }
 }

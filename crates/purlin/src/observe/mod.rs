@@ -79,7 +79,8 @@ impl Node {
         MeasuringSleep { _measuring: self.inner().scheduler.measure() }
     }
 
-    /// Returns the number of timers that are set and have not fired.
+    /// Returns the number of timers that are set and have not fired. A process that has waited with a
+    /// timeout of a second or more keeps a timer until it fires or the process ends.
     ///
     /// COST: takes the lock of each worker's timers for a short time.
     pub fn pending_timers(&self) -> usize {

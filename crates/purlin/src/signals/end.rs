@@ -21,7 +21,7 @@ pub(crate) fn closed(node_state: &NodeState, end: &End<'_, ErlangTypes>, local: 
     let me = ProcessId::new(end.shared.creation, end.slot);
     let status = end.exit_status;
     let mut extended = match local.take() {
-        None => return,
+        None | Some(Either::Left(InitialState::Waited(_))) => return,
         Some(Either::Left(InitialState::Linked(_, link))) => return link.ended(me, status),
         Some(Either::Left(InitialState::Watched(reference, watcher))) => {
             return send_signal(&watcher, Signal::Down { reference, reason: status.reason() });

@@ -11,6 +11,7 @@ use std::task::Waker;
 
 use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, Waiter, trace};
 
+use crate::mailbox::deadline::KeptTimer;
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::pg::Event;
 use crate::signals::monitor_link::{Link, Monitoring};
@@ -39,12 +40,15 @@ pub(crate) struct LocalState {
 }
 
 /// Inline state of a process that was spawned with a link or a monitor and has needed nothing
-/// since. Most processes with a link or a monitor are of this kind.
+/// since, or has needed a timer only. Most processes with a link or a monitor, and most that call
+/// others, are of this kind.
 pub(crate) enum InitialState {
     /// The process is linked to its parent.
     Linked(ProcessId, Link),
     /// The parent monitors the process.
     Watched(Reference, Peer),
+    /// The process has had a long deadline.
+    Waited(Option<KeptTimer>),
 }
 
 /// Extended state, which few processes need.
@@ -68,6 +72,8 @@ pub(crate) struct ExtendedState {
     pub(crate) down: Option<Erased>,
     /// Whether the process has, or had, a registered name.
     pub(crate) named: bool,
+    /// Timer of the process's long deadlines.
+    pub(crate) timer: Option<KeptTimer>,
     /// Cold part.
     pub(crate) cold: Option<Box<ColdState>>,
 }
@@ -147,6 +153,22 @@ impl LocalState {
         }
     }
 
+    /// Returns the timer of the process's long deadlines.
+    pub(crate) fn timer(&mut self) -> &mut Option<KeptTimer> {
+        match self.kept.as_ref().map(Pooled::get) {
+            None => self.kept = Some(Pooled::left(InitialState::Waited(None))),
+            Some(Either::Left(InitialState::Linked(..) | InitialState::Watched(..))) => {
+                self.extend()
+            }
+            _ => {}
+        }
+        match self.kept.as_mut().map(Pooled::get_mut) {
+            Some(Either::Left(InitialState::Waited(timer))) => timer,
+            Some(Either::Right(extended)) => &mut extended.timer,
+            _ => unreachable!("it has just been made"),
+        }
+    }
+
     #[cold]
     fn extend(&mut self) {
         let mut extended = ExtendedState::default();
@@ -157,7 +179,8 @@ impl LocalState {
             Some(Either::Left(InitialState::Watched(reference, peer))) => {
                 extended.watchers.insert_new(reference, peer);
             }
-            _ => {}
+            Some(Either::Left(InitialState::Waited(timer))) => extended.timer = timer,
+            None | Some(Either::Right(_)) => {}
         }
         self.kept = Some(Pooled::right(extended));
     }
@@ -330,7 +353,9 @@ impl LocalState {
     /// Returns the details of the process. Does not allocate extended state.
     pub(crate) fn describe(&self) -> ProcessDetails {
         let extended = match self.kept.as_ref().map(Pooled::get) {
-            None => return ProcessDetails::default(),
+            None | Some(Either::Left(InitialState::Waited(_))) => {
+                return ProcessDetails::default();
+            }
             Some(Either::Left(InitialState::Linked(id, _))) => {
                 return ProcessDetails { links: vec![*id], ..ProcessDetails::default() };
             }

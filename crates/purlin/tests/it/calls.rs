@@ -398,7 +398,13 @@ fn call_that_is_answered_in_the_next_turn_sets_no_timer() {
         });
         let mut timers = Vec::new();
         for _ in 0..1000 {
-            timers.push(called.call(|reply| reply).await.expect("it replies"));
+            let (called, (tx, rx)) = (called.clone(), mpsc::channel());
+            // WHY a process for each call: it keeps a timer that it has set.
+            let caller = spawn(async move |_: Process<()>| {
+                let _ = tx.send(called.call(|reply| reply).await.expect("it replies"));
+            });
+            caller.ended().await;
+            timers.extend(rx.try_recv());
         }
         let _ = tx.send(timers);
     });

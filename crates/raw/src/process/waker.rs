@@ -69,6 +69,13 @@ pub fn poll_again(waker: &Waker) {
     }
 }
 
+/// Returns whether `waker` is that of the current process.
+#[inline]
+pub fn is_current_waker(waker: &Waker) -> bool {
+    let cell = running();
+    !cell.is_null() && wakes_cell(waker, cell)
+}
+
 /// Requests another turn of the current process if `waker` is its waker. Returns `false` otherwise.
 #[inline]
 pub fn reschedule(waker: &Waker) -> bool {
