@@ -102,9 +102,8 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// COST: two blocks of memory (the message and the reply), usually from this thread's free
     /// list. Unless the call wakes the process on the caller's worker and the process replies in its
-    /// next turn, a reading of the clock, and now and then a timer: the calls of a process share one
-    /// (48 bytes, and 40 of the process, until it ends). The time of a timeout of a second or more
-    /// begins after that turn.
+    /// next turn, a reading of the clock, and now and then a timer: the calls of a process share one,
+    /// which it keeps. The time of a timeout of a second or more begins after that turn.
     // WHY no `async fn`, here and in `ServerRef`: each layer of futures costs a dispatch per poll.
     pub fn call<T>(
         &self,

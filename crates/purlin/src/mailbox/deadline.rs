@@ -4,9 +4,8 @@
 //! poll sets the timer, so an event that is there before costs no timer. The time begins with that
 //! poll, or before it with [`Deadline::begin`].
 //!
-//! In a process the timer is an entry in the timing wheel of the worker that first polled it, and
-//! can be reached from any thread. Elsewhere (a call from a task of a tokio runtime) it is a tokio
-//! timer.
+//! In a process the timer is an entry in the timing wheel of the worker that first polled it.
+//! Elsewhere (a call from a task of a tokio runtime) it is a tokio timer.
 //!
 //! Most waits with a timeout of a second or more, such as calls, end long before it. So the deadlines
 //! of a process of that length share one timer ([`KeptTimer`]), which stays set when a deadline is
@@ -16,21 +15,23 @@
 //!
 //! COST: in a process the first poll reads the clock, and twice if `begin` has read it before. A
 //! deadline below a second takes one lock, usually uncontended, to set, to poll again and to drop. A
-//! longer one takes a lock if it sets the shared timer: the first one of a process, and then one in
-//! the time of a timeout. Elsewhere an allocation.
+//! longer one reads the clock at each poll, and takes a lock if it sets the shared timer: the first
+//! one of a process, which may also allocate a block, and then one in the time of a timeout.
+//! Elsewhere an allocation.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{current_local, is_current_waker};
+use purlin_raw::{current_local, is_current_waker, reschedule};
 use purlin_sched::{Timer, TimerAction, TimerWheel};
 use tokio::time::{Sleep, sleep};
 
 use crate::Node;
 use crate::node::context::{NodeContext, with_context};
 use crate::node::erlang_types::ErlangTypes;
+use crate::signals::local_state::LocalState;
 
 /// Time from which a deadline is long: it uses the process's shared timer.
 pub(crate) const LONG: Duration = Duration::from_secs(1);
@@ -137,25 +138,31 @@ impl KeptTimer {
     /// `waker` is not the waker of the current process, or if the clock is a manual one.
     fn set(now: Instant, until: Instant, waker: &Waker) -> bool {
         let set = |here: &NodeContext| {
-            let timers = &here.timers;
-            let suits = is_current_waker(waker) && !timers.is_manual();
-            let kept = |timer: &mut Option<Self>| Self::renew(timer, timers, now, until, waker);
-            suits && current_local::<ErlangTypes, _>(|local| kept(local.timer())).is_some()
+            if here.timers.is_manual() || !is_current_waker(waker) {
+                return false;
+            }
+            let suits = |kept: &Self| now < kept.due && kept.due <= until;
+            let kept = |local: &mut LocalState| local.timer().as_ref().is_some_and(suits);
+            match current_local::<ErlangTypes, _>(kept) {
+                Some(false) => Self::renew(&here.timers, now, until, waker),
+                Some(true) => {}
+                None => return false,
+            }
+            true
         };
         with_context(set).unwrap_or(false)
     }
 
-    /// Replaces the timer unless it fires between `now` and `until`.
-    fn renew(
-        kept: &mut Option<Self>,
-        timers: &TimerWheel,
-        now: Instant,
-        until: Instant,
-        waker: &Waker,
-    ) {
-        if kept.as_ref().is_none_or(|kept| kept.due <= now || kept.due > until) {
-            let timer = timers.set(until - now, TimerAction::Wake(waker.clone()));
-            *kept = Some(Self { timer, due: until });
+    /// Replaces the timer of the current process.
+    fn renew(timers: &TimerWheel, now: Instant, until: Instant, waker: &Waker) {
+        let timer = timers.set(until - now, TimerAction::Wake(waker.clone()));
+        let new = Self { timer, due: until };
+        // WHY dropped here: to drop a waker may run user code, which must not happen during the
+        // access.
+        let before = current_local::<ErlangTypes, _>(|local| local.timer().replace(new)).flatten();
+        // WHY: it may not have fired, and another deadline may have been polled before it was due.
+        if before.is_some_and(|before| before.due <= now) {
+            reschedule(waker);
         }
     }
 }
@@ -246,6 +253,32 @@ mod tests {
             });
             assert!(polls[0] >= if second > first { 3 } else { 2 }, "{polls:?}");
         }
+    }
+
+    // A deadline that is polled before the shared timer is due depends on it, although another one
+    // replaces the timer in the same turn, before it has fired.
+    #[test]
+    fn a_long_deadline_is_reached_although_another_one_replaces_the_due_timer() {
+        let reached = run(&node(), async |tx, _| {
+            let mut first = Deadline::after(LONG);
+            let mut reached = false;
+            poll_fn(|cx| {
+                reached = first.poll(cx).is_ready();
+                if !reached {
+                    // WHY real time: in virtual time no timer is shared. The turn lasts until the
+                    // timer is due, and the deadline polled next replaces it.
+                    let began = Instant::now();
+                    // WHY real time: as above.
+                    while began.elapsed() < LONG {}
+                    assert!(Deadline::after(seconds(1000)).poll(cx).is_pending());
+                    return Poll::Pending;
+                }
+                Poll::Ready(())
+            })
+            .await;
+            let _ = tx.send(reached);
+        });
+        assert_eq!(reached, [true]);
     }
 
     // A combinator may poll only the part whose waker was woken

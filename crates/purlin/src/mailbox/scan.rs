@@ -124,7 +124,8 @@ impl<M: Send + 'static> Scan<'_, M> {
 /// often it is woken.
 ///
 /// COST: a message that does not match stays where it is; no allocation. An `after` that has to wait
-/// is an entry in the worker's timing wheel; if the first scan finds a match, it costs nothing.
+/// is an entry in the worker's timing wheel, which those of a second or more share; if the first scan
+/// finds a match, it costs nothing.
 ///
 /// # Panics
 /// Panics outside the process's own turns, as [`Process::receive`] does.

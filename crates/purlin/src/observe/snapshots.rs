@@ -22,7 +22,8 @@ pub struct ProcessSnapshot {
     pub parent: Option<ProcessId>,
     /// Whether it is a system process and not one of the program's.
     pub is_system: bool,
-    /// Whether the process has extended state: links, monitors, a name or the like. Without it, it has no name.
+    /// Whether the process has private state: links, monitors, a name, the timer of a call or the
+    /// like. Without it, it has no name.
     pub has_extended_state: bool,
     /// Length of the mailbox.
     pub mailbox_len: usize,

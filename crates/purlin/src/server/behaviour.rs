@@ -124,7 +124,7 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// Called each time the server waits. [`Next::Timeout`] sets another time for one wait. A panic
     /// stops the server.
     ///
-    /// COST: a timer for each wait that finds no message.
+    /// COST: a timer for each wait that finds no message; those of a second or more share one.
     fn idle_timeout(&self) -> Option<Duration> {
         None
     }

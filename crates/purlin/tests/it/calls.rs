@@ -435,10 +435,15 @@ fn call_that_wakes_no_process_sets_its_timer_in_the_same_turn() {
             }
         });
         for _ in 0..1000 {
-            // Wakes the called process, so that the call does not.
-            called.send(None);
-            other.send(());
-            called.call(Some).await.expect("it replies");
+            let (called, other) = (called.clone(), other.clone());
+            // WHY a process for each call: it keeps the timer that it has set.
+            let caller = spawn(async move |_: Process<()>| {
+                // Wakes the called process, so that the call does not.
+                called.send(None);
+                other.send(());
+                called.call(Some).await.expect("it replies");
+            });
+            caller.ended().await;
         }
     });
     let timers: Vec<_> =
