@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261127T142012Z`, on two workers.
+/// Figures of the stored run of the lab `20261127T180149Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 42.3),
-    ("node: throughput", 8.37),
-    ("node: fan-in of 64", 8.59),
-    ("node: fork-join", 62.6),
-    ("node: thread-ring", 21.0),
+    ("node: ping-pong", 40.0),
+    ("node: throughput", 8.25),
+    ("node: fan-in of 64", 8.45),
+    ("node: fork-join", 63.1),
+    ("node: thread-ring", 19.9),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.

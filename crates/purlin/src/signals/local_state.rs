@@ -40,8 +40,7 @@ pub(crate) struct LocalState {
 }
 
 /// Inline state of a process that was spawned with a link or a monitor and has needed nothing
-/// since, or has needed a timer only. Most processes with a link or a monitor, and most that call
-/// others, are of this kind.
+/// since, or of one that has neither and has needed a timer.
 pub(crate) enum InitialState {
     /// The process is linked to its parent.
     Linked(ProcessId, Link),

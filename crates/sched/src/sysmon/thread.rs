@@ -1,8 +1,9 @@
 //! Sysmon: the thread that detects stalled workers and hands off their cores.
 //!
 //! It takes a sample of all workers every 500 µs while a worker is awake, and every 100 µs while a
-//! process waits and a worker may be stalled. While all workers compute and make progress the period
-//! grows to 4 ms. Sysmon passes the sample to the policy (`policy`) and carries out the decision:
+//! process waits and a worker may be stalled. While all workers compute, make progress and do not
+//! sleep the period grows to 4 ms (`period`). Sysmon passes the sample to the policy (`policy`) and
+//! carries out the decision:
 //!
 //! - *wake* a sleeper, because a process waits that no worker has seen;
 //! - *expose* the processes that only a stalled worker can reach, so that others can steal them;
@@ -25,9 +26,10 @@
 //!
 //! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
 //! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
-//! which is 3 to 5 % of a processor while a worker is busy, and 0.5 % while all compute. A stalled worker costs one `membarrier`
-//! per tick, a detached thread one system call per tick. A hand-off costs one thread, for which
-//! sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
+//! which is 3 to 5 % of a processor while a worker is busy, and 0.5 % while all compute. A stalled
+//! worker costs one `membarrier` per tick, a detached thread one system call per tick. A hand-off
+//! costs one thread, for which sysmon needs 15 to 80 µs on that machine. At rest sysmon costs
+//! nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
