@@ -114,7 +114,7 @@ impl<M: Send + 'static> Pid<M> {
 
     /// [`Pid::call`] with a given timeout; `Duration::MAX` waits without limit. Errors, panics and
     /// cost are the same, except that a timeout of less than a second may cost another reading of the
-    /// clock, and has a timer of its own.
+    /// clock, and sets a separate timer.
     pub async fn call_timeout<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
