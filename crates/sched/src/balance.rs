@@ -49,6 +49,9 @@ const BACKOFF: u32 = 4;
 const LONG_FOR: u32 = 5;
 /// Factor by which a pause passes faster then.
 const HURRY: u32 = 10;
+/// A load has ended if no worker is busy at the moment of the sample, and the work of the tick is not
+/// more than one part in this number of that in the window before the trial.
+const TRICKLE: u64 = 256;
 
 /// What sysmon has sampled in a tick.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct TickStats {
     pub(crate) work: u64,
     /// Number of workers with short turns.
     pub(crate) working: usize,
+    /// Whether processes compute on all busy workers.
+    pub(crate) computing: bool,
     /// Whether all of them have long units of work.
     pub(crate) long_units: bool,
     /// Whether short turns wait in a queue while another worker is free.
@@ -85,6 +90,8 @@ pub(crate) struct Balancer {
     trial: Option<u64>,
     /// Ticks since the last change of placement, or since there was nothing to do.
     ticks: u32,
+    /// Whether processes have computed on all busy workers in one of them.
+    computed: bool,
     /// Ticks for which more than one worker has been busy.
     several: u32,
     /// Ticks for which one worker has been busy.
@@ -111,6 +118,7 @@ impl Balancer {
             tolerant: false,
             trial: None,
             ticks: 0,
+            computed: false,
             several: 0,
             single: 0,
             alone: 0,
@@ -129,7 +137,8 @@ impl Balancer {
         self.pause = self.pause.saturating_sub(if self.long >= LONG_FOR { HURRY } else { 1 });
         let several = stats.working > 1;
         let goes_on = match (self.trial, self.spread) {
-            (Some(_), _) => stats.working > 0,
+            // WHY not `working` alone: workers that wait for each other may all sleep at this moment.
+            (Some(before), _) => stats.working > 0 || TRICKLE * stats.work > before,
             (None, true) => several,
             (None, false) => several || stats.could_spread,
         };
@@ -138,6 +147,7 @@ impl Balancer {
         if goes_on {
             self.window[self.ticks as usize % WINDOW] = stats.work;
             self.ticks += 1;
+            self.computed |= stats.computing;
             if self.trial.is_none() && !self.spread {
                 self.compare();
             }
@@ -208,6 +218,12 @@ impl Balancer {
         };
         let (spread, together) = if self.spread { (work, before) } else { (before, work) };
         self.alone = together;
+        if self.computed && self.spread && spread >= together {
+            // WHY no gather: processes that compute stay spread without a trial.
+            (self.spread, self.gather) = (false, 0);
+            self.pause = self.next_pause;
+            return self.restart();
+        }
         if is_worth_it(spread, together) == self.spread {
             self.tolerant = !self.spread;
             self.next_pause = *PAUSES.start();
@@ -234,6 +250,7 @@ impl Balancer {
     /// Begins a new window.
     fn restart(&mut self) {
         (self.ticks, self.single, self.several) = (0, 0, 0);
+        self.computed = false;
     }
 }
 
@@ -249,6 +266,7 @@ mod tests {
     const IDLE: TickStats = TickStats {
         work: 0,
         working: 0,
+        computing: false,
         long_units: false,
         could_spread: false,
         global_queue: false,
@@ -441,6 +459,32 @@ mod tests {
             (0..WINDOW).for_each(|_| _ = tick(100, 1));
             (0..WINDOW).for_each(|_| _ = tick(work, 2));
             assert_eq!(it.tolerates_overload(), tolerated);
+        }
+    }
+
+    // Workers that wait for each other may all sleep when sysmon takes its sample
+    #[test]
+    fn a_trial_continues_although_no_worker_is_busy_at_the_moment() {
+        for (work, continues) in [(2, true), (1, false)] {
+            let mut it = Balancer::new();
+            ticks(&mut it, FIRST, 100, 200);
+            assert!(it.spread && it.trial == Some(400));
+            it.tick(TickStats { work, ..IDLE });
+            assert_eq!(it.trial.is_some(), continues, "{work} units");
+        }
+    }
+
+    #[test]
+    fn processes_that_turn_out_to_compute_in_a_trial_stay_spread_unless_less_gets_done() {
+        for (work, stays) in [(100, true), (99, false)] {
+            let mut it = Balancer::new();
+            ticks(&mut it, FIRST, 100, 60);
+            assert!(it.spread && it.trial == Some(400));
+            let mut tick = |computing| it.tick(TickStats { work, computing, ..IDLE });
+            let placements: Vec<_> = (0..TRIAL).map(|n| tick(n == 2)).collect();
+            let next = if stays { Placement::Together } else { Placement::Gather };
+            assert_eq!(placements[TRIAL - 2..], [Placement::Spread, next]);
+            assert_eq!((it.tolerates_overload(), it.pause == FIRST_PAUSE), (!stays, stays));
         }
     }
 }

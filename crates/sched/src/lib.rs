@@ -37,8 +37,8 @@
 //!
 //! 1. on every 61st turn, or more often if turns are long, the global queue, so that it is never
 //!    starved;
-//! 2. the process woken or spawned last, at most [`LIFO_STREAK`] times in a row, or
-//!    [`LIFO_STREAK_OF_SHORT_TURNS`];
+//! 2. the process woken or spawned last, at most [`LIFO_STREAK`] times in a row, fewer if turns are
+//!    long, and [`LIFO_STREAK_OF_LONG_TURNS`] times if they are very long;
 //! 3. the worker's local run queue, first in, first out;
 //! 4. the global queue;
 //! 5. half of the stealable part of another worker's queue.
@@ -68,9 +68,10 @@ pub use worker::counters::{Load, WorkerLoad};
 pub use worker::run::poll_after;
 
 /// Maximum number of consecutive turns from the LIFO slots before a worker takes from its queue.
-pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };
-/// [`LIFO_STREAK`] for a worker with short turns: more than sixty in a millisecond.
-pub const LIFO_STREAK_OF_SHORT_TURNS: u32 = 4 * LIFO_STREAK;
+pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 8 } else { 128 };
+/// [`LIFO_STREAK`] for a worker with long turns. WHY four: a process and a server that it calls get
+/// two turns each.
+pub const LIFO_STREAK_OF_LONG_TURNS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
 /// The types that the loom models exercise directly.
 #[cfg(loom)]

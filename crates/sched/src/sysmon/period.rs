@@ -12,14 +12,14 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// Period of sysmon, unless all workers compute steadily.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
-/// Steady ticks after which the period doubles.
-const STEADY: u32 = 8;
 /// How often the period doubles. WHY three: 4 ms is the kernel's own tick.
 const DOUBLINGS: u32 = 3;
 
 /// Returns the time until the next tick after `steady` ticks in which all workers computed.
+///
+/// WHY not longer after the first: a worker that stalls has made progress in that tick.
 pub(crate) fn period(steady: u32) -> Duration {
-    TICK * (1 << (steady / STEADY).min(DOUBLINGS))
+    TICK * (1 << steady.saturating_sub(1).min(DOUBLINGS))
 }
 
 /// A worker has slept since sysmon's last tick.
@@ -65,7 +65,8 @@ mod tests {
     // F2: a core is handed off within two periods, the longest of which is the kernel's tick
     #[test]
     fn the_period_grows_while_all_workers_compute() {
-        let expected = [(0, 500), (7, 500), (8, 1000), (16, 2000), (24, 4000), (u32::MAX, 4000)];
+        let expected =
+            [(0, 500), (1, 500), (2, 1000), (3, 2000), (4, 4000), (5, 4000), (u32::MAX, 4000)];
         for (steady, micros) in expected {
             assert_eq!(period(steady), Duration::from_micros(micros), "after {steady} ticks");
         }

@@ -289,6 +289,7 @@ impl Sysmon {
         let placement = self.balancer.tick(TickStats {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
             working: count,
+            computing: count == 0 && self.samples.iter().any(|sample| sample.running),
             long_units: count > 0 && working.clone().all(|index| self.unit_times[index].is_long()),
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),

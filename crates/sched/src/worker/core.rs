@@ -18,8 +18,10 @@
 //! that one is in the slot (`accepts_second`, `push_second`), instead of sleeping until the reply
 //! wakes it.
 //!
-//! F1: after [`LIFO_STREAK`] turns in a row from the slots, the first process of the queue runs
-//! next, and the oldest of the stack moves to the end of the queue.
+//! F1: after a streak of turns from the slots, the first process of the queue runs next, and the
+//! oldest of the stack moves to the end of the queue. A streak has [`LIFO_STREAK`] turns. A worker that
+//! makes fewer than 32 turns in half a millisecond has a streak of as many, but of at least
+//! [`LIFO_STREAK_OF_LONG_TURNS`].
 
 use std::cell::Cell;
 use std::iter;
@@ -31,7 +33,7 @@ use purlin_raw::Runnable;
 use crate::worker::lifo::{CAPACITY, LifoSlots};
 use crate::worker::local_queue::LocalQueue;
 use crate::worker::shared_queue::SharedQueue;
-use crate::{LIFO_STREAK, LIFO_STREAK_OF_SHORT_TURNS};
+use crate::{LIFO_STREAK, LIFO_STREAK_OF_LONG_TURNS};
 
 /// Core of a worker: its ready processes.
 pub(crate) struct Core<T = Runnable> {
@@ -183,7 +185,11 @@ impl<T> Core<T> {
     }
 
     fn longest_streak(&self) -> u32 {
-        if self.queue().lifo_limit() < CAPACITY { LIFO_STREAK } else { LIFO_STREAK_OF_SHORT_TURNS }
+        match self.queue().lifo_limit() {
+            CAPACITY.. => LIFO_STREAK,
+            // The turns in half a millisecond.
+            limit => (limit as u32 / 2).max(LIFO_STREAK_OF_LONG_TURNS),
+        }
     }
 
     /// Ends a streak of the slots: moves the oldest of them to the end of the queue.
@@ -215,8 +221,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Core;
-    use crate::LIFO_STREAK_OF_SHORT_TURNS;
     use crate::sync::deque::Steal;
+    use crate::{LIFO_STREAK, LIFO_STREAK_OF_LONG_TURNS};
 
     /// Adds a process as a worker does when it is woken or spawned.
     fn push_first<T>(core: &Core<T>, one: T) -> bool {
@@ -306,7 +312,24 @@ mod tests {
                 push_first(&core, usize::MAX);
                 turns += 1;
             }
-            prop_assert!(turns <= (waiting.len() + 1) * 2 * (LIFO_STREAK_OF_SHORT_TURNS as usize + 1), "{turns}");
+            prop_assert!(turns <= (waiting.len() + 1) * 2 * (LIFO_STREAK as usize + 1), "{turns}");
+        }
+    }
+
+    // F1: a process and the server that it calls do not keep others waiting for long turns
+    #[test]
+    fn a_streak_is_as_long_as_half_a_millisecond_but_of_four_turns_at_least() {
+        let expected = [(0, LIFO_STREAK_OF_LONG_TURNS), (20, 10), (63, 31), (64, LIFO_STREAK)];
+        for (pace, streak) in expected {
+            let core = Core::new();
+            core.queue().set_limits(pace, 0, pace);
+            (0..3).for_each(|_| _ = core.push_back("other"));
+            assert_eq!(core.next(|_| ()), Some("other"));
+            let turns = (0..).take_while(|_| {
+                push_first(&core, "newest");
+                core.next(|_| ()) == Some("newest")
+            });
+            assert_eq!(turns.count(), streak as usize, "with {pace} turns in a millisecond");
         }
     }
 
