@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261127T180149Z`, on two workers.
+/// Figures of the stored run of the lab `20261127T212444Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 40.0),
-    ("node: throughput", 8.25),
-    ("node: fan-in of 64", 8.45),
-    ("node: fork-join", 63.1),
-    ("node: thread-ring", 19.9),
+    ("node: ping-pong", 41.5),
+    ("node: throughput", 9.66),
+    ("node: fan-in of 64", 9.32),
+    ("node: fork-join", 72.1),
+    ("node: thread-ring", 20.1),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.
