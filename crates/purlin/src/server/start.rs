@@ -234,6 +234,8 @@ impl<S: Server> Starting<S> {
             }
             Ok(None) => Err(StartError::Failed(pid.ended().await)),
             Err(_) => {
+                // WHY: a server that is up by now is stopped when its reply is dropped.
+                drop(up);
                 // WHY it waits: a starter that tries again needs the name to be free.
                 if pid.ended_within(KILL_GRACE).await.is_none() {
                     tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");

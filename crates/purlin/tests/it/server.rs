@@ -40,6 +40,7 @@ enum Begin {
     Fail(ExitReason),
     Panic,
     Hang(Token),
+    After(Duration),
 }
 
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Server for Puppet {
 
     async fn init(
         (begin, witness): Self::Args,
-        _me: &mut Process<Mail<Self>>,
+        me: &mut Process<Mail<Self>>,
     ) -> server::Result<Init<Self>> {
         let puppet = Puppet { n: 1, witness, kept: Vec::new() };
         match begin {
@@ -80,6 +81,10 @@ impl Server for Puppet {
             Begin::Fail(reason) => Err(reason.into()),
             Begin::Panic => panic!("no init"),
             Begin::Hang(_token) => std::future::pending().await,
+            Begin::After(time) => {
+                receive!(me, { after time => () });
+                Ok(Init::Ready(puppet))
+            }
         }
     }
 
@@ -401,6 +406,25 @@ fn a_start_that_timed_out_has_freed_its_name() {
             assert_eq!(error, StartError::Timeout(MS));
         }
     });
+}
+
+// G1, N1: the same if `init` returns at the moment of the timeout, in either order
+#[test]
+fn a_server_that_is_up_when_its_start_times_out_is_stopped() {
+    let stopped = (0..32).filter(|seed| {
+        Simulation::new(*seed).run(async |mut me: Process<Seen>| {
+            let slow = server::start::<Puppet>((Begin::After(20 * MS), me.pid()));
+            let started = slow.name("slow").timeout(20 * MS).await;
+            if started.is_ok() {
+                return false;
+            }
+            assert_eq!(started, Err(StartError::Timeout(20 * MS)));
+            let slow = ServerRef::<Puppet>::whereis("slow");
+            assert_eq!(slow, Err(LookupError::NoName(Name::from("slow"))));
+            me.flush() == [Seen::Terminate(1, ExitReason::Normal)]
+        })
+    });
+    assert_ne!(stopped.count(), 0, "both were due at the same time");
 }
 
 // G1: the same if the server is up and its starter has not polled yet
