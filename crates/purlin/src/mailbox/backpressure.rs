@@ -6,7 +6,6 @@
 //! The turn in which its last entry is done polls its function, whichever event woke the process
 //! before.
 
-use crate::process::unwind::contain;
 use purlin_raw::{Address, InTurn, Waiter};
 
 use crate::node::erlang_types::ErlangTypes;
@@ -39,9 +38,5 @@ pub(crate) fn is_suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) ->
         let over = |suspended: &mut Vec<_>| suspended.iter().all(Waiter::is_over);
         local.extended().cold().suspended.take_if(over)
     });
-    // WHY: dropped here, because the last reference to an ended process drops its reason, which is
-    // user code.
-    let waits = over.is_none();
-    contain(|| drop(over));
-    waits
+    over.is_none()
 }

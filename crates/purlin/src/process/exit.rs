@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::process::unwind::contain;
+
 /// Exit reason: why a process ended.
 ///
 /// Cloning is cheap: at most a reference count. Reasons that Erlang has are displayed in Erlang's
@@ -56,25 +58,41 @@ pub enum ExitReason {
 /// assert!(cause.downcast_ref::<std::num::ParseIntError>().is_some());
 /// ```
 ///
+/// A panic in the error's destructor has no effect.
+///
 /// COST: one word, and two allocations when it is created; cloning increments a reference count.
 // WHY: boxed twice, so that a reason is two words; reasons travel in signals.
 #[derive(Clone)]
-pub struct Cause(Arc<Box<dyn Error + Send + Sync>>);
+pub struct Cause(Arc<Contained>);
+
+/// Error whose destructor, which is user code, may panic.
+///
+/// WHY here: the last clone of a reason is dropped in any process, as a supervisor, or by the runtime.
+#[derive(Debug)]
+struct Contained(Box<dyn Error + Send + Sync>);
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        // A box of this error, which has no size, allocates nothing.
+        let error = std::mem::replace(&mut self.0, Box::new(fmt::Error));
+        contain(|| drop(error));
+    }
+}
 
 impl Cause {
     /// Creates a cause from an error, a text, or any value that converts into a boxed error.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Arc::new(error.into()))
+        Self(Arc::new(Contained(error.into())))
     }
 
     /// Returns the original error if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
+        self.as_error().downcast_ref()
     }
 
     /// Returns the original error.
     pub fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
-        &**self.0
+        &*self.0.0
     }
 }
 
@@ -88,13 +106,13 @@ impl Eq for Cause {}
 
 impl fmt::Debug for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(self.as_error(), f)
     }
 }
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(self.as_error(), f)
     }
 }
 

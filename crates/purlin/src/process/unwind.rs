@@ -38,7 +38,7 @@ pub fn exit(reason: ExitReason) -> ! {
     let recorded = reason.clone();
     let unused = current_local::<ErlangTypes, _>(|local| local.call_exit(recorded)).flatten();
     let is_recorded = unused.is_none();
-    catch_panic(|| drop(unused));
+    drop(unused);
     panic::resume_unwind(Box::new(Exiting { reason, is_recorded }))
 }
 
@@ -122,8 +122,7 @@ pub(crate) fn contain(f: impl FnOnce()) {
 #[cold]
 fn discard(payload: Box<dyn Any + Send>) {
     if payload.downcast_ref::<Exiting>().is_some_and(|exiting| exiting.is_recorded) {
-        let called = current_local::<ErlangTypes, _>(|local| local.take_called_exit());
-        catch_panic(|| drop(called));
+        drop(current_local::<ErlangTypes, _>(|local| local.take_called_exit()));
     }
     catch_panic(|| drop(payload));
 }

@@ -9,6 +9,7 @@ use purlin_raw::{
     ConvertedMessage, Erased, InTurn, SignalOutcome, exhaust_budget, is_traced, trace,
 };
 
+use crate::mailbox::send::drop_undelivered;
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::ErlangTypes;
 use crate::pg::Event;
@@ -43,7 +44,6 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
                 // The monitor was removed (D3), or the process is about to end.
-                contain(|| drop(reason));
                 return SignalOutcome::Nothing;
             };
             let priority = monitoring.has_priority();
@@ -55,7 +55,6 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             if let Some(priority) = priority {
                 return handle_exit_signal(me, Some(from), reason, Origin::Link, priority);
             }
-            contain(|| drop(reason));
             SignalOutcome::Nothing
         }
         signal => handle_other_signal(me, signal),
@@ -80,7 +79,6 @@ fn handle_other_signal<M: Send + 'static>(
         }
         Signal::AliasExit { alias, priority, from, reason } => {
             let Some(options) = me.local(|local| local.alias(alias)) else {
-                contain(|| drop(reason));
                 return SignalOutcome::Nothing;
             };
             let itself = from == Some(ProcessId::of(&me));
@@ -123,7 +121,11 @@ fn handle_other_signal<M: Send + 'static>(
                 }
             }
         }
-        // For other processes, a process that is about to end has ended.
+        // For other processes, a process that is about to end has ended (M4).
+        Signal::Message(unread) if me.read_local(LocalState::exiting) => {
+            contain(|| drop_undelivered(unread));
+            SignalOutcome::Nothing
+        }
         signal if me.read_local(LocalState::exiting) => {
             answer_as_ended(ProcessId::of(&me), signal);
             SignalOutcome::Nothing
@@ -193,7 +195,7 @@ fn handle_exit_signal<M: Send + 'static>(
         return converted::<M, Exit>(me, priority, || convert(from, reason));
     }
     let (ends, unused) = me.local(|local| local.receive_exit(reason, by));
-    contain(|| drop(unused));
+    drop(unused);
     if ends { end_process() } else { SignalOutcome::Nothing }
 }
 
@@ -224,8 +226,7 @@ fn converted<M: Send + 'static, T>(
         Ok(sealed) => placed(sealed, priority),
         Err(reason) => {
             report(&me, &reason, std::any::type_name::<T>());
-            let unused = me.local(|local| local.end(reason));
-            contain(|| drop(unused));
+            drop(me.local(|local| local.end(reason)));
             end_process()
         }
     }

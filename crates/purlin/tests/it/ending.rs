@@ -2,13 +2,14 @@
 //! nodes.
 
 use crate::common;
-use std::fmt;
 use std::sync::mpsc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, ends, node, outside, stop};
+use crate::common::{
+    Barbed, DropCounter, HANG, PanicsWhenDropped, Token, ends, node, outside, stop,
+};
 use purlin::{
     BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError,
     SpawnOptions, spawn, yield_now,
@@ -379,23 +380,6 @@ fn a_panicking_waker_does_not_end_the_worker() {
     stop(&node);
 }
 
-/// An error whose destructor panics.
-struct Barbed(PanicsWhenDropped);
-
-impl fmt::Debug for Barbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.0)
-    }
-}
-
-impl fmt::Display for Barbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.0)
-    }
-}
-
-impl std::error::Error for Barbed {}
-
 // P2: an exit reason is dropped with the last pid of its process, on any thread, and its destructor
 // may panic.
 // WHY simulated: everything runs on this thread, so a panic that is not caught fails the test.
@@ -413,6 +397,20 @@ fn a_panic_while_dropping_an_exit_reason_is_contained() {
     assert!(!pid.is_alive());
     drop(pid);
     assert!(simulation.stop().hogs.is_empty());
+}
+
+// P2: the same for the reason of an `exit` after an earlier one, which has no effect
+#[test]
+fn a_panic_while_dropping_the_reason_of_a_later_exit_is_contained() {
+    let reason = Simulation::new(0).run(async |_: Process<()>| {
+        let pid = spawn(async |_: Process<()>| {
+            let first = || -> () { purlin::exit(ExitReason::error("the first")) };
+            assert!(std::panic::catch_unwind(first).is_err());
+            purlin::exit(ExitReason::error(Barbed(PanicsWhenDropped("a barb"))));
+        });
+        pid.ended().await
+    });
+    assert_eq!(reason.to_string(), "the first");
 }
 
 // C1: a panic in a caller's waker does not affect the called process

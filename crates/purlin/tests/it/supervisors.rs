@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use crate::common::{PanicsWhenDropped, here};
+use crate::common::{Barbed, PanicsWhenDropped, here};
 use crate::waiting::{MS, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{
@@ -501,6 +501,22 @@ async fn a_panic_while_dropping_child_arguments_is_contained(me: Process<Seen>) 
     let child = simple.start_child(PanicsWhenDropped("arguments")).await.expect("it starts");
     assert_eq!(simple.terminate_child(&child).await, Ok(()));
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+}
+
+// G2, P2: a panic in the destructor of a child's exit reason does not end the supervisor
+#[test]
+fn a_panic_while_dropping_the_exit_reason_of_a_child_is_contained() {
+    Simulation::new(1).run(async |_: Process<()>| {
+        let barbed =
+            async |_: Process<()>, barb| ExitReason::error(Barbed(PanicsWhenDropped(barb)));
+        let template = ChildTemplate::worker("barbed", barbed).restart(Restart::Temporary);
+        let simple = SupervisorSpec::simple_one_for_one(template).start(&here()).await;
+        let simple = simple.expect("it starts");
+        // WHY dropped: the supervisor then drops the last clone of the reason.
+        drop(simple.start_child("a barb").await.expect("it starts"));
+        rest().await;
+        assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+    });
 }
 
 /// Returns the virtual time that the stop of a supervisor takes if all its children have unlinked themselves and ended.

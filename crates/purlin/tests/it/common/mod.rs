@@ -6,10 +6,10 @@
 pub(crate) mod chance;
 
 use std::future::Future;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
 
 use purlin::{Down, Exit, ExitReason, Message, Node, Pid, Process};
 pub(crate) use purlin_polling::{HANG, until};
@@ -126,6 +126,23 @@ impl Drop for PanicsWhenDropped {
         }
     }
 }
+
+/// An error whose destructor panics.
+pub(crate) struct Barbed(pub(crate) PanicsWhenDropped);
+
+impl fmt::Debug for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl fmt::Display for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl std::error::Error for Barbed {}
 
 /// Installs the global subscriber and returns a receiver of its output, line by line. Can be called
 /// once per test binary.
