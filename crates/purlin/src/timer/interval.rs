@@ -3,20 +3,21 @@
 //! WHY: a process, because creating the message is user code. It may panic or take long, and must
 //! stall neither the timing wheel nor the thread that fires timers.
 //!
-//! The state is behind a lock, so that a send and a cancellation cannot overlap: no message is sent
-//! after a cancellation. No user code runs under the lock.
+//! A cancellation waits until a send that is under way is over, so no message is sent after it. The
+//! send may run user code, such as the destructor of a message that a full mailbox drops; the timer
+//! can be read and cancelled there, too.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use purlin_sched::TimerWheel;
 
 use crate::mailbox::deadline::Deadline;
-use crate::mailbox::send::drop_undelivered;
 use crate::signals::signal::Signal;
-use crate::{ExitReason, Pid, Process, SendError, consume_budget};
+use crate::{ExitReason, Pid, Process, consume_budget};
 
 /// Shortest period.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -24,18 +25,20 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// Periodic timer.
 #[derive(Clone)]
 pub(crate) struct Interval {
-    state: Arc<Mutex<State>>,
+    state: Arc<State>,
     timers: TimerWheel,
 }
 
-/// The part of an interval behind the lock.
+/// State shared by a timer's handles and its sending process.
 struct State {
-    /// Due time of the next message, on the node's clock.
-    next: Duration,
+    /// Due time of the next message on the node's clock, in nanoseconds.
+    next: AtomicU64,
     /// Set once the timer is cancelled or has ended.
-    over: bool,
-    /// The sending process.
-    sender: Option<Pid<Infallible>>,
+    over: AtomicBool,
+    /// The sending process, once it has been spawned.
+    sender: OnceLock<Pid<Infallible>>,
+    /// Held while a message is sent.
+    sending: Mutex<()>,
 }
 
 /// State of the sending process.
@@ -46,6 +49,11 @@ pub(crate) struct Sender<M, F> {
     message: F,
 }
 
+/// Returns a time in nanoseconds, at most 584 years.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Interval {
     pub(crate) fn new<M, F>(
         timers: &TimerWheel,
@@ -54,54 +62,64 @@ impl Interval {
         message: F,
     ) -> (Self, Sender<M, F>) {
         let period = period.max(SHORTEST);
-        let next = timers.now().saturating_add(period);
-        let state = State { next, over: false, sender: None };
-        let interval = Self { state: Arc::new(Mutex::new(state)), timers: timers.clone() };
+        let next = AtomicU64::new(nanos(timers.now().saturating_add(period)));
+        let (over, sender, sending) = Default::default();
+        let state = Arc::new(State { next, over, sender, sending });
+        let interval = Self { state, timers: timers.clone() };
         (interval.clone(), Sender { interval, to, period, message })
     }
 
     /// Records the sending process, which has been spawned.
     pub(crate) fn sent_by(self, sender: Pid<Infallible>) -> Self {
-        self.lock().sender = Some(sender);
+        // It may have recorded itself.
+        let _ = self.state.sender.set(sender);
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // WHY: no user code runs under the lock, so it is never poisoned.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sending(&self) -> MutexGuard<'_, ()> {
+        self.state.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        // ORDER: relaxed, here and below: `sending` orders a cancellation and a send.
+        self.state.over.load(Ordering::Relaxed)
+    }
+
+    /// Marks the timer as ended. Returns whether it had ended before.
+    fn end(&self) -> bool {
+        self.state.over.swap(true, Ordering::Relaxed)
     }
 
     /// Cancels the timer and returns the time left in the current period. Returns `None` if the
     /// timer has ended.
     pub(crate) fn cancel(&self) -> Option<Duration> {
         let left = self.read()?;
-        let sender = {
-            let mut state = self.lock();
-            if std::mem::replace(&mut state.over, true) {
-                return None;
-            }
-            state.sender.take()
-        };
+        if self.end() {
+            return None;
+        }
+        let sender = self.state.sender.get().map(Pid::address);
+        // WHY not by the sender: its code runs within a send.
+        if sender.is_none_or(|sender| !sender.is_current()) {
+            drop(self.sending());
+        }
         if let Some(sender) = sender {
             // The signal fails if the process has ended meanwhile.
-            let _ =
-                sender.address().signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
+            let _ = sender.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
         }
         Some(left)
     }
 
     /// Returns the time left in the current period. Returns `None` if the timer has ended.
     pub(crate) fn read(&self) -> Option<Duration> {
-        let state = self.lock();
-        let next = (!state.over).then_some(state.next);
-        drop(state);
-        next.map(|next| next.saturating_sub(self.timers.now()))
+        let next = Duration::from_nanos(self.state.next.load(Ordering::Relaxed));
+        (!self.is_over()).then(|| next.saturating_sub(self.timers.now()))
     }
 }
 
 impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
     /// Runs the sending process.
-    pub(crate) async fn run(mut self, _: Process<Infallible>) {
+    pub(crate) async fn run(mut self, me: Process<Infallible>) {
+        let _ = self.interval.state.sender.set(me.pid());
         while let Some(left) = self.interval.read() {
             let mut deadline = Deadline::after(left);
             poll_fn(|cx| deadline.poll(cx)).await;
@@ -116,30 +134,24 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
     /// Sends the message, unless the timer has ended, and sets the next due time. Returns `false`
     /// if there is no next message.
     fn send(&self, message: M) -> bool {
-        let mut state = self.interval.lock();
-        if state.over {
-            drop(state);
-            drop(message);
+        let sending = self.interval.sending();
+        if self.interval.is_over() {
+            drop(sending);
             return false;
         }
-        let sent = self.to.try_send(message);
-        state.next = state.next.saturating_add(self.period);
-        state.over = matches!(sent, Err(SendError::NoProcess(_)));
-        let over = state.over;
-        drop(state);
-        match sent {
-            Ok(()) => {}
-            Err(SendError::NoProcess(message)) => drop_undelivered(message),
-            // B1: the overflow policy of the mailbox decides.
-            Err(SendError::Full(message)) => self.to.send(message),
+        self.interval.state.next.fetch_add(nanos(self.period), Ordering::Relaxed);
+        let is_last = !self.to.is_alive();
+        if is_last {
+            self.interval.end();
         }
-        !over
+        self.to.send(message);
+        !is_last
     }
 }
 
 /// Marks the timer as ended, however the process ended and also if it was never spawned.
 impl<M, F> Drop for Sender<M, F> {
     fn drop(&mut self) {
-        self.interval.lock().over = true;
+        self.interval.end();
     }
 }

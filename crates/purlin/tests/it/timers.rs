@@ -1,11 +1,15 @@
 //! Timers: delayed messages, intervals and receive deadlines. In virtual time, except for what only
 //! the machine's clock shows.
 
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, here, node, stop};
 use crate::waiting::{MS, simulated, uptime};
-use purlin::{ExitReason, Node, Pid, Process, Timer, receive, spawn, yield_now};
+use purlin::{
+    ExitReason, Node, Overflow, Pid, Process, SpawnOptions, Timer, receive, spawn, yield_now,
+};
 use purlin_testkit::Simulation;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -221,6 +225,37 @@ fn an_interval_ends_with_its_receiver_and_with_its_function() {
         assert_eq!((to_short.cancel(), panics.cancel()), (None, None));
         assert_eq!(processes(), 1);
     });
+}
+
+/// A message whose destructor reads and cancels the timer that sends it.
+struct Cancels {
+    timer: Arc<OnceLock<Timer>>,
+    was_left: Sender<[bool; 2]>,
+}
+
+impl Drop for Cancels {
+    fn drop(&mut self) {
+        let timer = self.timer.wait();
+        // The receiver is gone after the first report.
+        let _ = self.was_left.send([timer.read().is_some(), timer.cancel().is_some()]);
+    }
+}
+
+// N3, B1: a full mailbox drops a message, and runs its destructor, while it is sent
+#[test]
+fn an_interval_can_be_cancelled_by_the_destructor_of_its_message() {
+    let node = node(1);
+    let full = SpawnOptions::new().bound(1, Overflow::DropNewest);
+    let full = full.spawn_on(&node, async |_: Process<Cancels>| std::future::pending::<()>().await);
+    let timer = Arc::new(OnceLock::new());
+    let (was_left, reports) = channel();
+    let sent_by = Arc::clone(&timer);
+    let message = move || Cancels { timer: Arc::clone(&sent_by), was_left: was_left.clone() };
+    let interval = node.send_interval(&full.expect("there is room"), MS, message);
+    assert!(timer.set(interval).is_ok());
+    assert_eq!(reports.recv_timeout(HANG), Ok([true, true]));
+    drop(reports);
+    stop(&node);
 }
 
 // N3: an interval needs a process; on a full node it ends immediately
