@@ -86,7 +86,7 @@ pub use process::cell::{Host, Runnable};
 pub use process::code::{Code, Vacancy};
 pub use process::context::{
     BUDGET, clear_waits_for, current_local, current_slot, exhaust_budget, in_process, is_traced,
-    sends_done, spend_budget, spend_budget_on_receive, trace, work_done,
+    sends_done, spend_budget, spend_budget_on_receive, trace, with_sender, work_done,
 };
 pub use process::deferred_rc::flush;
 pub use process::mailbox::{ConvertedMessage, Mailbox, SignalOutcome};

@@ -1,9 +1,10 @@
 //! One connection of the cluster: its link, and its table of links and monitors.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin::remote::{LocalProcess, RemoteSignal, with_sender};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{OutgoingControl, Payload};
@@ -17,12 +18,22 @@ use crate::cluster::ids::Ids;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
 use crate::cluster::receive::requests::Requests;
 
+/// The number under which the node sends to local processes.
+pub(super) fn sender_number(node: &NodeName) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    node.hash(&mut hasher);
+    // WHY shifted: the largest number is reserved.
+    (hasher.finish() >> 33) as u32
+}
+
 /// A connection, established or lost.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) node: NodeName,
     /// Distinguishes this connection from others to the same node.
     pub(super) number: u64,
+    /// Number of the node as a sender to local processes.
+    sender: u32,
     link: OnceLock<Link>,
     link_table: Mutex<LinkTable>,
     /// Links and monitors of this connection have been notified of the loss.
@@ -42,7 +53,8 @@ impl Connection {
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
         let (link, link_table, lost, agent, requests, user) = Default::default();
         let over = SetOnce::new();
-        Arc::new(Self { node, number, link, link_table, lost, over, agent, requests, user })
+        let sender = sender_number(&node);
+        Arc::new(Self { node, number, sender, link, link_table, lost, over, agent, requests, user })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -143,24 +155,31 @@ impl Connection {
         }
     }
 
+    /// Runs `f`, on any thread. What it sends to a local process arrives in the order of all that is sent in this way for
+    /// the node, over this connection and others (M2).
+    pub(super) fn in_order<R>(&self, f: impl FnOnce() -> R) -> R {
+        with_sender(self.sender, f)
+    }
+
     /// Marks the connection as lost: all links and monitors over it fire `noconnection`. No signal of the peer is
     /// delivered meanwhile or afterwards.
     pub(super) fn lose(&self, node: &Node) {
         // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
         // is a hint, and the table is authoritative.
         self.lost.store(true, Ordering::Relaxed);
-        let mut link_table = self.link_table();
-        let lost = link_table.lose();
-        for (ours, name, signal) in lost.links {
-            node.deliver(&name, ours, signal);
-        }
-        for (ours, monitor) in lost.ours {
-            self.deliver(node, ours, RemoteSignal::Down(monitor, ExitReason::NoConnection));
-        }
-        for (ours, monitor) in lost.theirs {
-            self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
-        }
-        drop(link_table);
+        self.in_order(|| {
+            let mut link_table = self.link_table();
+            let lost = link_table.lose();
+            for (ours, name, signal) in lost.links {
+                node.deliver(&name, ours, signal);
+            }
+            for (ours, monitor) in lost.ours {
+                self.deliver(node, ours, RemoteSignal::Down(monitor, ExitReason::NoConnection));
+            }
+            for (ours, monitor) in lost.theirs {
+                self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
+            }
+        });
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }

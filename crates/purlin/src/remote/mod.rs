@@ -43,6 +43,10 @@ pub use layer::layer;
 pub use reply::reply;
 
 pub use crate::process::process_ref::sender;
+/// For the tasks that deliver what one remote process has sent, and for a process that answers in
+/// the place of another.
+#[doc(inline)]
+pub use purlin_raw::with_sender;
 
 use crate::node::erlang_types::Peer;
 use crate::signals::end::answer_as_ended;

@@ -37,8 +37,10 @@ struct Context {
     left: Cell<u32>,
     /// Signals sent by this thread in its current or most recent turn.
     sent: Cell<u32>,
-    /// Sender number outside of turns, plus one; 0 until it is needed.
+    /// Number of the thread as a sender, plus one; 0 until it is needed.
     sender: Cell<u32>,
+    /// Number of the sender for which this thread sends, plus one; 0 outside of [`with_sender`].
+    acting: Cell<u32>,
     work: Cell<u64>,
     /// Signals sent in completed turns.
     sends: Cell<u64>,
@@ -51,6 +53,7 @@ thread_local! {
             left: Cell::new(0),
             sent: Cell::new(0),
             sender: Cell::new(0),
+            acting: Cell::new(0),
             work: Cell::new(0),
             sends: Cell::new(0),
         }
@@ -95,12 +98,8 @@ impl Turn {
     /// Runs the cleanup `f` of a process that has ended. The thread runs no process meanwhile, but
     /// sends by `f` use the process's sender number.
     pub(crate) fn end(self, slot: Slot, f: impl FnOnce()) {
-        let thread = context(|now| {
-            now.running.set(ptr::null());
-            now.sender.replace(slot.index() + 1)
-        });
-        f();
-        context(|now| now.sender.set(thread));
+        context(|now| now.running.set(ptr::null()));
+        with_sender(slot.index(), f);
     }
 }
 
@@ -149,18 +148,36 @@ pub(crate) fn is_running(base: NonNull<Base>) -> bool {
     ptr::eq(running(), base.as_ptr())
 }
 
-/// Returns this thread's sender number: that of the process whose turn or end it is in, otherwise
-/// that of the thread. Two senders may share a number; one sender always has the same.
+/// Returns the number of this thread's sender: the one of [`with_sender`], otherwise that of the
+/// process whose turn it is in, otherwise that of the thread. Two senders may share a number; one
+/// sender always has the same.
 pub(crate) fn sender_id() -> u32 {
-    if let Some(slot) = current_slot() {
-        return slot.index();
-    }
     context(|now| {
+        if let Some(acting) = now.acting.get().checked_sub(1) {
+            return acting;
+        }
+        if let Some(slot) = current_slot() {
+            return slot.index();
+        }
         if now.sender.get() == 0 {
             now.sender.set(thread_number().wrapping_add(1));
         }
         now.sender.get().wrapping_sub(1)
     })
+}
+
+/// Calls `f`, which sends for the sender with this number, less than `u32::MAX`: that of a process's
+/// [`Slot`], or any other. What different threads send for one sender arrives in the order in which
+/// they send it, if something else orders these sends.
+pub fn with_sender<R>(number: u32, f: impl FnOnce() -> R) -> R {
+    struct Restore(u32);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            context(|now| now.acting.set(self.0));
+        }
+    }
+    let _restore = Restore(context(|now| now.acting.replace(number.wrapping_add(1))));
+    f()
 }
 
 /// Returns whether this thread is in a turn of any process.
@@ -333,4 +350,21 @@ pub(crate) fn spend(units: u32) {
 /// Spends the remaining budget: the process yields at its next opportunity.
 pub fn exhaust_budget() {
     context(|now| now.left.set(0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sender_of_a_scope_replaces_that_of_the_thread_until_its_end() {
+        let thread = sender_id();
+        with_sender(0, || {
+            assert_eq!(sender_id(), 0);
+            with_sender(7, || assert_eq!(sender_id(), 7));
+            crate::catch_panic(|| with_sender(8, || panic!("on purpose")));
+            assert_eq!(sender_id(), 0);
+        });
+        assert_eq!(sender_id(), thread);
+    }
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use purlin::remote::{RemoteSignal, Transport};
+use purlin::remote::{RemoteSignal, Transport, with_sender};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::Control;
 
@@ -55,10 +55,12 @@ impl Transport<Infallible> for Agent {
     fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
         let RemoteSignal::Down(monitor, why) = signal else { return };
-        let Some(theirs) = connection.link_table().fires(monitor) else { return };
+        let fires = connection.link_table().remove_theirs(monitor);
+        let Some((ours, theirs)) = fires else { return };
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.send_after_pending(&connection, &watcher, None, down);
+        // WHY: after the messages of the process that has ended (M2).
+        with_sender(ours.id(), || core.send_after_pending(&connection, &watcher, None, down));
     }
 }

@@ -196,13 +196,11 @@ impl LinkTable {
         Some(newest.reference.clone())
     }
 
-    /// Removes a remote monitor that fires.
-    pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
-        self.remove_theirs(monitor).map(|(_, theirs)| theirs)
-    }
-
     /// Removes a remote monitor. Returns the monitored process and the monitor.
-    fn remove_theirs(&mut self, monitor: MonitorRef) -> Option<(ProcessId, RemoteMonitor)> {
+    pub(crate) fn remove_theirs(
+        &mut self,
+        monitor: MonitorRef,
+    ) -> Option<(ProcessId, RemoteMonitor)> {
         let (of, theirs) = self.theirs.remove(&monitor)?;
         self.by_reference.remove(&(theirs.watcher.clone(), theirs.reference.clone()));
         if let Entry::Occupied(mut monitors) = self.by_name.entry(theirs.watcher.clone()) {
@@ -256,9 +254,9 @@ mod tests {
         let RemoteMonitor { watcher, reference, .. } = theirs(1);
         assert_eq!(link_table.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
         assert_eq!(link_table.unwatched(&watcher, &reference), None);
-        assert_eq!(link_table.fires(first), None);
-        assert_eq!(link_table.fires(second), Some(theirs(2)));
-        assert_eq!(link_table.fires(second), None);
+        assert_eq!(link_table.remove_theirs(first), None);
+        assert_eq!(link_table.remove_theirs(second), Some((local(1), theirs(2))));
+        assert_eq!(link_table.remove_theirs(second), None);
     }
 
     #[test]
@@ -279,7 +277,7 @@ mod tests {
         assert_eq!(link_table.monitored(&theirs(1).watcher, &theirs(2).reference), Some(local(1)));
         assert_eq!(link_table.newest_by_name(&theirs(5).watcher), None);
         // A monitor that fires or is cancelled is no longer found.
-        assert!(link_table.fires(MonitorRef::from_number(2)).is_some());
+        assert!(link_table.remove_theirs(MonitorRef::from_number(2)).is_some());
         let newest = link_table.newest_by_name(&theirs(1).watcher);
         assert_eq!(newest.as_ref(), Some(&theirs(1).reference));
         assert!(link_table.unwatched(&theirs(1).watcher, &theirs(1).reference).is_some());

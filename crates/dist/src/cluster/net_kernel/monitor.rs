@@ -4,9 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use purlin::Process;
+use purlin::remote::with_sender;
 use purlin_dist_protocol::NodeName;
 use tracing::warn;
 
+use crate::cluster::connection::sender_number;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::net_kernel::nodes::NodeChange;
@@ -54,7 +56,8 @@ impl Watch {
     /// Calls the function.
     pub(super) fn fire(self, node: &NodeName) {
         // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
-        if catch_unwind(AssertUnwindSafe(|| (self.call)(node))).is_err() {
+        let call = || with_sender(sender_number(node), || (self.call)(node));
+        if catch_unwind(AssertUnwindSafe(call)).is_err() {
             warn!(%node, "a function that is called when a node is gone has panicked");
         }
     }

@@ -1,14 +1,17 @@
 //! Notification of node changes.
 //!
 //! A node's `Up` is reported before any of its messages is processed, and its `Down` after all links and monitors over
-//! the connection have fired. State recorded between the two therefore belongs to one connection.
+//! the connection have fired, also as messages to a process. State recorded between the two therefore belongs to one connection.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
+use purlin::remote::with_sender;
 use purlin_dist_protocol::NodeName;
 use tracing::warn;
+
+use crate::cluster::connection::sender_number;
 
 /// A change of a node's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +77,11 @@ impl Nodes {
         let all = self.subscribers.read().unwrap_or_else(PoisonError::into_inner).clone();
         for (number, subscriber) in all {
             // WHY caught: user code runs in one of our tasks.
-            let goes_on = catch_unwind(AssertUnwindSafe(|| subscriber(node, change)))
-                .unwrap_or_else(|_| {
-                    warn!(%node, "a function that is called when nodes come and go has panicked");
-                    true
-                });
+            let call = || with_sender(sender_number(node), || subscriber(node, change));
+            let goes_on = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+                warn!(%node, "a function that is called when nodes come and go has panicked");
+                true
+            });
             if !goes_on {
                 self.remove(number);
             }

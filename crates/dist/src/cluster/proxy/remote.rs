@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
-use purlin::remote::{LocalProcess, RemoteSignal, Transport};
+use purlin::remote::{LocalProcess, RemoteSignal, Transport, with_sender};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::{Control, Named};
 use purlin_dist_protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
@@ -22,7 +22,7 @@ use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;
 
-use crate::cluster::connection::Connection;
+use crate::cluster::connection::{Connection, sender_number};
 use crate::cluster::core::Core;
 use crate::cluster::reason;
 use crate::cluster::rpc::into_term::into_term;
@@ -143,9 +143,11 @@ impl<M> Remote<M> {
                 if sends {
                     self.send_link(&connection, Control::UnlinkId { id, from: sender, to });
                 }
-                for (proxy, signal) in deliveries {
-                    ids.node.deliver(&proxy, from, signal);
-                }
+                connection.in_order(|| {
+                    for (proxy, signal) in deliveries {
+                        ids.node.deliver(&proxy, from, signal);
+                    }
+                });
                 return Some(());
             }
             RemoteSignal::UnlinkAck(id) => {
@@ -158,7 +160,10 @@ impl<M> Remote<M> {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
                     let own = Some(own.id());
                     let core = &self.core;
-                    core.send_after_pending(&connection, &to, own, exit);
+                    // WHY: after the messages of the process that has ended (M2).
+                    with_sender(from?.id(), || {
+                        core.send_after_pending(&connection, &to, own, exit)
+                    });
                 }
                 return Some(());
             }
@@ -190,7 +195,7 @@ impl<M> Remote<M> {
             RemoteSignal::Unlink(id) => RemoteSignal::UnlinkAck(id),
             _ => return,
         };
-        self.core.ids.node.deliver(own, from, answer);
+        with_sender(sender_number(&self.node), || self.core.ids.node.deliver(own, from, answer));
     }
 }
 

@@ -107,7 +107,10 @@ impl Receive for Incoming {
         };
         let (requests, need) = (&connection.requests, need(&control, payload));
         match requests.admit(link, need, || self.handler.recipients(&control)) {
-            Ok(turn) => return self.handler.handle(control, payload, turn),
+            Ok(turn) => {
+                let handler = &mut self.handler;
+                return connection.in_order(|| handler.handle(control, payload, turn));
+            }
             Err(recipients) => {
                 let payload = payload.map(Unread::store);
                 if requests.hold(link, Held { control, payload, recipients, need }) {
@@ -148,7 +151,8 @@ impl Receive for Incoming {
         if connection.link()?.owes_too_much() || connection.requests.holds() {
             return None;
         }
-        Some(self.handler.receive(process, message))
+        let connection = Arc::clone(connection);
+        Some(connection.in_order(|| self.handler.receive(process, message)))
     }
 }
 
@@ -186,7 +190,8 @@ impl Handler {
             let payload = payload.as_ref().map(StoredPayload::unread);
             connection.requests.handle(|| {
                 let core = Arc::clone(&self.core);
-                let handled = pid::within(&core, || self.handle(control, payload, Some(turn)));
+                let handle = || self.handle(control, payload, Some(turn));
+                let handled = connection.in_order(|| pid::within(&core, handle));
                 if let Err(invalid) = handled {
                     link.count_dropped();
                     debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
