@@ -205,11 +205,12 @@ impl Builder {
     fn build(mut self, reader: &mut Reader<'_>) -> Result<Term, DecodeError> {
         loop {
             let start = reader.position();
+            let wrong = |reason| DecodeError { offset: start, reason };
+            // WHY before the token: it holds the names of the fields.
+            self.take(field_count(reader.rest()), size_of::<Atom>()).map_err(wrong)?;
             let token = reader.token()?;
-            match self.take_token(token) {
-                Ok(Some(term)) => return Ok(term),
-                Ok(None) => (),
-                Err(reason) => return Err(DecodeError { offset: start, reason }),
+            if let Some(term) = self.take_token(token).map_err(wrong)? {
+                return Ok(term);
             }
         }
     }
@@ -233,13 +234,10 @@ impl Builder {
             Token::Tuple(_) => Term::Tuple(Vec::new()),
             Token::Map(_) => Term::Map(Map::new()),
             Token::Fun(head, _) => self.fun(*head, Vec::new())?,
-            Token::NativeRecord(head) => {
-                self.take(head.fields.len(), size_of::<Atom>())?;
-                match head.fields.len() {
-                    0 => self.record(*head, Vec::new())?,
-                    count => return self.open(Kind::NativeRecord(head), count),
-                }
-            }
+            Token::NativeRecord(head) => match head.fields.len() {
+                0 => self.record(*head, Vec::new())?,
+                count => return self.open(Kind::NativeRecord(head), count),
+            },
             // WHY: a list without elements is its tail, which follows.
             Token::List(_) => return Ok(None),
             Token::String(bytes) => {
@@ -276,12 +274,14 @@ impl Builder {
 
     /// Opens a list. In tail position, it continues the enclosing list.
     fn list(&mut self, count: usize) -> Result<Option<Term>, Reason> {
-        let Some(Open { kind: Kind::List, parts, left: left @ 1 }) = &mut self.open else {
+        let Some(Open { kind: Kind::List, left: 1, .. }) = self.open else {
             return self.open(Kind::List, count + 1);
         };
-        *left += count;
-        parts.reserve(count);
         self.take(count, size_of::<Term>())?;
+        if let Some(Open { parts, left, .. }) = &mut self.open {
+            *left += count;
+            parts.reserve(count);
+        }
         Ok(None)
     }
 
@@ -342,6 +342,14 @@ impl Builder {
     }
 }
 
+/// Returns the number of fields of a native record at the start of these bytes. Returns 0 if there is
+/// none, or if it announces more fields than the bytes hold, which the reader rejects.
+fn field_count(bytes: &[u8]) -> usize {
+    let [tag::NATIVE_RECORD, a, b, c, d, ..] = *bytes else { return 0 };
+    let count = u32::from_be_bytes([a, b, c, d]) as usize;
+    if count > bytes.len() / 3 { 0 } else { count }
+}
+
 /// Builds a map from alternating keys and values.
 fn map(parts: Vec<Term>) -> Result<Map, Reason> {
     let mut pairs = Vec::with_capacity(parts.len() / 2);
@@ -350,4 +358,22 @@ fn map(parts: Vec<Term>) -> Result<Map, Reason> {
         pairs.push((key, value));
     }
     Map::from_pairs(pairs).map_err(|_| Reason::EqualKeys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Builder, Kind, Open, Reason};
+
+    #[test]
+    fn memory_for_the_continuation_of_a_list_is_counted_before_it_is_allocated() {
+        let open = Some(Open { kind: Kind::List, parts: Vec::new(), left: 1 });
+        let mut builder = Builder { depth: 1, memory: 64, open, outer: Vec::new() };
+        assert_eq!(builder.list(1 << 20), Err(Reason::Memory));
+        assert_eq!(builder.open.map(|open| open.parts.capacity()), Some(0));
+        // A list that fits the limit continues.
+        let open = Some(Open { kind: Kind::List, parts: Vec::new(), left: 1 });
+        let mut builder = Builder { depth: 1, memory: 64, open, outer: Vec::new() };
+        assert_eq!(builder.list(2), Ok(None));
+        assert_eq!((builder.memory, builder.open.map(|open| open.left)), (0, Some(3)));
+    }
 }

@@ -33,7 +33,8 @@ const MAX_INTEGER_BYTES: usize = 512 << 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// COST: no allocation except for identifiers, exports, funs, and Latin-1 atoms that are not ASCII.
+/// COST: no allocation except for identifiers, exports, funs, native records, and Latin-1 atoms that
+/// are not ASCII. [`skip`](Self::skip) keeps none of them.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -81,11 +82,21 @@ impl<'a> Reader<'a> {
     /// Returns an error if the bytes are invalid; see [`Reason`]. The position is then inside of
     /// the token.
     pub fn token(&mut self) -> Result<Token<'a>, DecodeError> {
+        self.counted(Self::read, Token::parts)
+    }
+
+    /// Reads something that announces parts.
+    fn counted<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Reason>,
+        parts: impl FnOnce(&T) -> usize,
+    ) -> Result<T, DecodeError> {
         let start = self.at;
-        let token = self.read().map_err(|reason| DecodeError { offset: start, reason })?;
-        self.owed = self.owed.saturating_sub(1).saturating_add(token.parts());
+        let wrong = |reason| DecodeError { offset: start, reason };
+        let token = read(self).map_err(wrong)?;
+        self.owed = self.owed.saturating_sub(1).saturating_add(parts(&token));
         if self.owed > self.rest().len() {
-            return Err(DecodeError { offset: start, reason: Reason::Ended });
+            return Err(wrong(Reason::Ended));
         }
         Ok(token)
     }
@@ -99,7 +110,11 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let mut left = 1;
         while left > 0 {
-            left += self.token()?.parts();
+            left += match self.rest().first() {
+                // WHY: its token would hold the names of the fields.
+                Some(&tag::NATIVE_RECORD) => self.counted(Self::skip_record, |parts| *parts)?,
+                _ => self.token()?.parts(),
+            };
             left -= 1;
         }
         Ok(&self.bytes[start..self.at])
@@ -131,7 +146,7 @@ impl<'a> Reader<'a> {
     ///
     /// See [`Reader::token`].
     pub fn atom(&mut self) -> Result<Option<Atom>, DecodeError> {
-        self.only(is_atom, Self::read_atom)
+        self.only(tag::is_atom, Self::read_atom)
     }
 
     /// Reads the text of the next term if it is an atom, borrowed if possible. Otherwise returns
@@ -141,7 +156,7 @@ impl<'a> Reader<'a> {
     ///
     /// See [`Reader::token`].
     pub fn atom_text(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
-        self.only(is_atom, Self::text)
+        self.only(tag::is_atom, Self::text)
     }
 
     /// Reads the next term if it is a pid, and borrows the name of its node if possible. Otherwise
@@ -391,6 +406,27 @@ impl<'a> Reader<'a> {
     }
 
     fn record(&mut self) -> Result<Token<'a>, Reason> {
+        let (mut head, count) = self.record_head()?;
+        head.fields.reserve_exact(count);
+        for _ in 0..count {
+            head.fields.push(self.atom_inside()?);
+        }
+        Ok(Token::NativeRecord(Box::new(head)))
+    }
+
+    /// Skips a native record up to its values. Returns their number.
+    fn skip_record(&mut self) -> Result<usize, Reason> {
+        self.byte()?;
+        let (_, count) = self.record_head()?;
+        for _ in 0..count {
+            let tag = self.byte()?;
+            self.text(tag)?;
+        }
+        Ok(count)
+    }
+
+    /// Reads a native record up to the names of its fields. Returns their number.
+    fn record_head(&mut self) -> Result<(NativeRecordHead, usize), Reason> {
         let count = self.length()?;
         // A node accepts no other flag.
         let exported = match self.byte()? {
@@ -402,11 +438,7 @@ impl<'a> Reader<'a> {
         if count > self.rest().len() / 3 {
             return Err(Reason::Ended);
         }
-        let mut fields = Vec::with_capacity(count);
-        for _ in 0..count {
-            fields.push(self.atom_inside()?);
-        }
-        Ok(Token::NativeRecord(Box::new(NativeRecordHead { module, name, exported, fields })))
+        Ok((NativeRecordHead { module, name, exported, fields: Vec::new() }, count))
     }
 
     /// Reads an integer inside of another token.
@@ -456,11 +488,6 @@ impl<'a> Reader<'a> {
         self.at += length;
         Ok(taken)
     }
-}
-
-fn is_atom(tag: u8) -> bool {
-    let in_latin1 = matches!(tag, tag::ATOM | tag::SMALL_ATOM);
-    in_latin1 || matches!(tag, tag::ATOM_UTF8 | tag::SMALL_ATOM_UTF8 | tag::ATOM_CACHE_REF)
 }
 
 /// Parses a float as nodes before OTP R11 wrote it: in decimal, padded with zeros.

@@ -34,3 +34,8 @@ pub(crate) const ATOM_UTF8: u8 = 118;
 pub(crate) const SMALL_ATOM_UTF8: u8 = 119;
 pub(crate) const V4_PORT: u8 = 120;
 pub(crate) const LOCAL: u8 = 121;
+
+/// Whether a term with this tag is an atom.
+pub(crate) fn is_atom(tag: u8) -> bool {
+    matches!(tag, ATOM | SMALL_ATOM | ATOM_UTF8 | SMALL_ATOM_UTF8 | ATOM_CACHE_REF)
+}

@@ -35,3 +35,16 @@ fn an_announced_length_beyond_the_input_is_rejected_immediately() {
     assert_eq!(nested.token(), Ok(Token::Tuple(3)));
     assert_eq!(nested.token(), Err(DecodeError { offset: 2, reason: Reason::Ended }));
 }
+
+#[test]
+fn a_native_record_is_skipped_with_its_names_and_values() {
+    // Two records of a field each in a tuple, and an integer behind it.
+    let record = [67, 0, 0, 0, 1, 0, 119, 1, b'm', 119, 1, b'n', 119, 1, b'f', 97, 1];
+    let bytes = [&[104, 2][..], &record, &record, &[97, 8]].concat();
+    let mut reader = Reader::new(&bytes);
+    assert_eq!(reader.skip(), Ok(&bytes[..36]));
+    assert_eq!(reader.token(), Ok(Token::Integer(8)));
+    // A value is missing.
+    let ended = Err(DecodeError { offset: 0, reason: Reason::Ended });
+    assert_eq!(Reader::new(&record[..15]).skip(), ended);
+}

@@ -135,6 +135,20 @@ fn memory_is_limited_for_every_kind_of_term() {
 }
 
 #[test]
+fn memory_for_the_names_of_fields_is_counted_before_they_are_read() {
+    // A native record with 100 fields, the last name of which is invalid.
+    let mut record = vec![67, 0, 0, 0, 100, 1, 119, 1, b'm', 119, 1, b'n'];
+    record.extend([119, 0].repeat(99));
+    record.extend([200; 200]);
+    let few = Limits { memory: 1000, ..Limits::default() };
+    let refused = Decoder::new(&record).limits(few).decode_bare();
+    assert_eq!(refused, Err(DecodeError { offset: 0, reason: Reason::Memory }));
+    let tag = Err(DecodeError { offset: 0, reason: Reason::Tag(200) });
+    assert_eq!(Decoder::new(&record).decode_bare(), tag);
+    assert_eq!(Reader::new(&record).skip(), tag.map(|_| &[][..]));
+}
+
+#[test]
 fn compressed_terms_expand_to_the_announced_size_only() {
     let list = [&[108, 0, 0, 4, 0][..], &[97, 1].repeat(1024), &[106]].concat();
     let bytes = compressed(list.len(), &list);
