@@ -260,8 +260,8 @@ impl Analysis {
                     segment.records += u64::from(batch.header.records);
                     self.synced = batch.header.synced;
                     if !applied(&batch) {
-                        for (sequence, section) in batch.sections() {
-                            self.clients.apply(&section, sequence);
+                        for (sequence, mut section) in batch.sections() {
+                            self.clients.apply(&mut section, sequence);
                         }
                         self.clients.limit(clients);
                     }

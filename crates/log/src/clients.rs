@@ -3,7 +3,9 @@
 //! Bounded: when the table is full, the eighth of the clients that has been written least recently is
 //! forgotten.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::format::section::Section;
 use crate::record::{Client, Position, Refusal};
@@ -40,24 +42,28 @@ impl Clients {
         self.0.len()
     }
 
-    /// Applies a section whose first record has this sequence number.
-    pub(crate) fn apply(&mut self, section: &Section<'_>, sequence: u64) {
+    /// Applies a section whose first record has this sequence number. Removes from it the messages and
+    /// refusals that the client's position covers.
+    pub(crate) fn apply(&mut self, section: &mut Section<'_>, sequence: u64) {
         let Some(Client { id, epoch }) = section.client else { return };
-        let Section { newest, refused, .. } = section;
-        let state = self.0.entry(id).or_insert_with(|| State {
-            position: Position { epoch, newest: *newest, refused: Vec::new() },
-            written: sequence,
-        });
-        let position = &mut state.position;
-        if epoch < position.epoch {
-            return;
-        }
-        if epoch > position.epoch {
-            *position = Position { epoch, newest: *newest, refused: Vec::new() };
-        }
+        let newest = section.newest;
+        let first = || Position { epoch, newest, refused: Vec::new() };
+        let state = match self.0.entry(id) {
+            Entry::Vacant(new) => new.insert(State { position: first(), written: sequence }),
+            Entry::Occupied(known) => {
+                let state = known.into_mut();
+                match epoch.cmp(&state.position.epoch) {
+                    Ordering::Less => return,
+                    Ordering::Equal => section.remove_up_to(state.position.newest),
+                    Ordering::Greater => state.position = first(),
+                }
+                state
+            }
+        };
         state.written = sequence;
-        position.newest = position.newest.max(*newest);
-        position.refused.extend(refused);
+        let position = &mut state.position;
+        position.newest = position.newest.max(newest);
+        position.refused.extend(&section.refused);
         let oldest = position.newest.saturating_sub(WINDOW);
         position.refused.retain(|Refusal { id, .. }| *id >= oldest);
     }

@@ -111,7 +111,8 @@ impl Log {
     }
 
     /// Writes blocks as one batch: after a crash all of it is there, or nothing. If it is `durable`, it
-    /// is synced on return, and all batches before it.
+    /// is synced on return, and all batches before it. Messages and refusals of a session that the
+    /// [position](Position) of their client covers are stored, and are left out.
     ///
     /// # Errors
     /// Returns [`Error::Malformed`] or [`Error::TooLarge`] if the blocks cannot be stored; nothing has
@@ -123,7 +124,7 @@ impl Log {
         if bytes > u64::from(LARGEST_BATCH) {
             return Err(Error::TooLarge { bytes });
         }
-        let written = self.write(&sections, durable);
+        let written = self.write(sections, bytes, durable);
         self.note(written)
     }
 
@@ -180,19 +181,29 @@ impl Log {
         result
     }
 
-    /// Writes a batch, and syncs it if it is `durable`.
-    fn write(&mut self, sections: &[Section<'_>], durable: bool) -> Result<(), Error> {
+    /// Writes a batch of at most this length, and syncs it if it is `durable`.
+    fn write(
+        &mut self,
+        mut sections: Vec<Section<'_>>,
+        bytes: u64,
+        durable: bool,
+    ) -> Result<(), Error> {
+        let now = self.storage.now();
+        self.rotate_if_due(bytes, now)?;
         self.buffer.resize(batch::HEADER, 0);
-        for section in sections {
+        let mut sequence = self.next;
+        for section in &mut sections {
+            // WHY before the write, and after the rotation: the batch may have several blocks of a
+            // client, and a checkpoint must not cover them yet.
+            self.clients.apply(section, sequence);
+            sequence += u64::from(section.records);
             section.encode(&mut self.buffer);
         }
-        let (now, mut sequence) = (self.storage.now(), self.next);
-        self.rotate_if_due(self.buffer.len() as u64, now)?;
         let (header, body) = self.buffer.split_at_mut(batch::HEADER);
         let of = batch::Header {
             marker: self.last.marker,
             length: body.len() as u32,
-            records: sections.iter().map(|section| section.records).sum(),
+            records: (sequence - self.next) as u32,
             first: self.next,
             synced: self.synced,
             time: now,
@@ -204,11 +215,7 @@ impl Log {
         self.last.length += self.buffer.len() as u64;
         self.buffer.clear();
         self.buffer.shrink_to(BUFFER);
-        self.next += u64::from(of.records);
-        for section in sections {
-            self.clients.apply(section, sequence);
-            sequence += u64::from(section.records);
-        }
+        self.next = sequence;
         self.clients.limit(self.options.clients);
         if durable { self.sync_file() } else { Ok(()) }
     }

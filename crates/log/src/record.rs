@@ -23,7 +23,8 @@ pub struct Refusal {
 pub struct Block<'a> {
     /// The client, or `None` if it has no session.
     pub client: Option<Client>,
-    /// Whole messages: id of 8 bytes, little-endian size of 4 bytes, payload.
+    /// Whole messages: id of 8 bytes, little-endian size of 4 bytes, payload. The ids of a client
+    /// ascend.
     pub messages: &'a [u8],
     /// Messages that were refused, in the order of their ids.
     pub refused: &'a [Refusal],

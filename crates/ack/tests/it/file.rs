@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::net::TcpStream;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::common::{
-    Client, Running, answer, connect, exactly, message, newest, start, stored, untimed_server,
+    Client, Gated, Running, answer, connect, exactly, message, newest, start, start_with, stored,
+    until, untimed, untimed_server,
 };
-use purlin::Node;
-use purlin_ack::handler::{Converted, File, convert};
+use purlin::{ExitReason, Node};
+use purlin_ack::handler::{Batch, Converted, File, Handler, Stored, Unhandled, convert};
+use purlin_ack::server::Server;
 use purlin_ack::session::{Level, Opening};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Ack, Id, SizeOrder};
@@ -67,7 +71,7 @@ fn acknowledged_messages_of_any_client_are_in_the_log() {
 }
 
 /// Opens a durable session and returns its newest stored message.
-fn open(stream: &mut std::net::TcpStream) -> Option<u64> {
+fn open(stream: &mut TcpStream) -> Option<u64> {
     let opening = Opening { client: [7; 16], epoch: 3, level: Level::Durable };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
     newest(answer(stream))
@@ -118,6 +122,69 @@ fn session_survives_a_restart_and_a_torn_end_is_cut() {
         node.stop_blocking();
     }
     assert_eq!(somewhere.messages().len(), 11);
+}
+
+/// Handler that waits at a gate before it passes a batch to the log.
+#[derive(Clone)]
+struct Late {
+    gated: Gated,
+    file: File,
+}
+
+impl Handler for Late {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.gated.handle(batch).await?;
+        self.file.handle(batch).await
+    }
+
+    fn offers(&self) -> Level {
+        self.file.offers()
+    }
+
+    async fn stored(&mut self, client: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
+        self.file.stored(client).await
+    }
+}
+
+fn send(stream: &mut TcpStream, ids: Range<u64>) {
+    let bytes: Vec<u8> = ids.flat_map(|id| message(id, b"hello", SizeOrder::Little)).collect();
+    stream.write_all(&bytes).expect("the server reads");
+}
+
+/// Reads acks until the one of this message.
+fn acked(stream: &mut TcpStream, id: u64) {
+    while Ack::from_bytes(exactly(stream).expect("there is an ack")).id != Id::from(id) {}
+}
+
+#[test]
+fn message_sent_to_two_servers_that_share_a_log_is_stored_once() {
+    let somewhere = Somewhere::new();
+    let node = Node::builder().workers(1).build().expect("a node starts");
+    let file = File::open(&node, somewhere.log()).expect("it can be written");
+    let gated = Gated::default();
+    let first = start_with(untimed_server(), &Late { gated: gated.clone(), file: file.clone() });
+    let mut old = connect(first.address());
+    assert_eq!(open(&mut old), None);
+    gated.gate.add_permits(1);
+    send(&mut old, 0..1);
+    acked(&mut old, 0);
+    // These are read by the first server, and reach the log after those of the second one.
+    send(&mut old, 1..4);
+    until("they are at the gate", || gated.before.available_permits() == 2);
+    let second = Server::builder_on(first.hand_over()).limits(untimed());
+    let second = start_with(second, &file);
+    let mut new = connect(second.address());
+    assert_eq!(open(&mut new), Some(0));
+    send(&mut new, 1..4);
+    acked(&mut new, 3);
+    gated.open();
+    acked(&mut old, 3);
+    drop((old, new));
+    first.drain();
+    second.drain();
+    node.stop_blocking();
+    let ids: Vec<u64> = somewhere.messages().iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, [0, 1, 2, 3]);
 }
 
 #[test]

@@ -39,6 +39,15 @@ impl<'a> Section<'a> {
         Ok(Self { client: block.client, newest, refused, records, messages })
     }
 
+    /// Removes the messages and refusals up to this id. The ids of a session ascend.
+    pub(crate) fn remove_up_to(&mut self, stored: u64) {
+        while self.messages.clone().next().is_some_and(|Message { id, .. }| id <= stored) {
+            self.messages.next();
+            self.records -= 1;
+        }
+        self.refused.retain(|Refusal { id, .. }| *id > stored);
+    }
+
     /// Returns the encoded length in bytes.
     pub(crate) fn length(&self) -> u64 {
         (FIXED + REFUSAL * self.refused.len() + self.messages.rest().len()) as u64

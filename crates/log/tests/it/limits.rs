@@ -1,7 +1,7 @@
 //! Limits: of batches, clients and refusals.
 
 use purlin_log::simulated::Disk;
-use purlin_log::{Block, Client, Error, Options, Refusal};
+use purlin_log::{Block, Client, Error, Options, Record, Refusal};
 
 use crate::common::{Part, commit, message, open, read};
 
@@ -39,6 +39,44 @@ fn later_epoch_replaces_the_position_and_an_earlier_one_is_ignored() {
     assert_eq!((due.epoch, due.newest, due.refused.len()), (2, 0, 0));
     let mut log = open(&disk.kill(), &options).expect("it is whole");
     assert_eq!(log.position(id).expect("it works"), Some(due));
+}
+
+#[test]
+fn message_of_a_session_is_stored_once() {
+    let disk = Disk::new(1);
+    // WHY one byte: each batch is in a segment of its own, and a checkpoint precedes it.
+    let options = Options { segment_bytes: 1, ..Options::default() };
+    let mut log = open(&disk, &options).expect("it is new");
+    let id = [1; 16];
+    commit(&mut log, &[part(id, 1, &[0, 1], &[])], true).expect("it works");
+    // Two connections have sent the same messages: in one batch, and in another one.
+    let both = [part(id, 1, &[1, 2], &[3]), part(id, 1, &[2, 4], &[3])];
+    commit(&mut log, &both, true).expect("it works");
+    commit(&mut log, &[part(id, 1, &[2, 4], &[3])], true).expect("it works");
+    commit(&mut log, &[part(id, 2, &[0], &[]), part(id, 2, &[0], &[])], true).expect("it works");
+    // Messages without a session have any ids.
+    let other = [Part { client: None, ..part(id, 2, &[0, 0], &[]) }];
+    commit(&mut log, &other, true).expect("it works");
+    for mut log in [log, open(&disk.kill(), &options).expect("it is whole")] {
+        let position = log.position(id).expect("it works").expect("it is known");
+        assert_eq!((position.epoch, position.newest), (2, 0));
+        let records = read(&log).expect("it is whole");
+        let epoch = |record: &Record| record.client.map(|client| client.epoch);
+        let ids: Vec<_> = records.iter().map(|record| (epoch(record), record.id)).collect();
+        let [one, two] = [Some(1), Some(2)];
+        assert_eq!(ids, [(one, 0), (one, 1), (one, 2), (one, 4), (two, 0), (None, 0), (None, 0)]);
+        assert!(records.iter().map(|record| record.sequence).eq(0..7));
+    }
+}
+
+#[test]
+fn refusal_of_a_message_is_stored_once() {
+    let mut log = open(&Disk::new(1), &Options::default()).expect("it is new");
+    let refused = || part([1; 16], 1, &[], &[0, 1]);
+    commit(&mut log, &[refused(), refused()], true).expect("it works");
+    commit(&mut log, &[refused()], true).expect("it works");
+    let position = log.position([1; 16]).expect("it works").expect("it is known");
+    assert_eq!(position.refused.iter().map(|one| one.id).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
