@@ -46,6 +46,9 @@ impl Clients {
     /// refusals that the client's position covers.
     pub(crate) fn apply(&mut self, section: &mut Section<'_>, sequence: u64) {
         let Some(Client { id, epoch }) = section.client else { return };
+        if section.is_empty() {
+            return;
+        }
         let newest = section.newest;
         let first = || Position { epoch, newest, refused: Vec::new() };
         let state = match self.0.entry(id) {

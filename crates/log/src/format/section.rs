@@ -15,7 +15,7 @@ const REFUSAL: usize = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
     pub(crate) client: Option<Client>,
-    /// Newest answered message, if the client has a session.
+    /// Newest answered message, if the client has a session and the section is not empty.
     pub(crate) newest: u64,
     pub(crate) refused: Vec<Refusal>,
     pub(crate) records: u32,
@@ -37,6 +37,11 @@ impl<'a> Section<'a> {
         newest = block.refused.iter().map(|refusal| refusal.id).fold(newest, u64::max);
         let refused = block.refused.to_vec();
         Ok(Self { client: block.client, newest, refused, records, messages })
+    }
+
+    /// Returns whether the section has no messages and no refusals.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records == 0 && self.refused.is_empty()
     }
 
     /// Removes the messages and refusals up to this id. The ids of a session ascend.

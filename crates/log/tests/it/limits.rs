@@ -80,6 +80,21 @@ fn refusal_of_a_message_is_stored_once() {
 }
 
 #[test]
+fn block_without_messages_and_refusals_changes_no_position() {
+    let (disk, options) = (Disk::new(1), Options::default());
+    let mut log = open(&disk, &options).expect("it is new");
+    let (unknown, known) = ([1; 16], [2; 16]);
+    commit(&mut log, &[part(known, 1, &[0, 7], &[])], true).expect("it works");
+    let empty = [part(unknown, 1, &[], &[]), part(known, 2, &[], &[])];
+    commit(&mut log, &empty, true).expect("it works");
+    for mut log in [log, open(&disk.kill(), &options).expect("it is whole")] {
+        assert_eq!(log.position(unknown).expect("it works"), None);
+        let position = log.position(known).expect("it works").expect("it is known");
+        assert_eq!((position.epoch, position.newest), (1, 7));
+    }
+}
+
+#[test]
 fn refusals_below_the_window_are_forgotten() {
     let mut log = open(&Disk::new(1), &Options::default()).expect("it is new");
     let id = [1; 16];
