@@ -37,6 +37,8 @@ use crate::wire::verifier::AckVerifier;
 
 /// Size of the buffer for answers, in bytes. One ack in it may cover thousands of messages.
 const ANSWERS: usize = 4096;
+/// Longest linger time: 30 years. WHY: a deadline must not exceed what the clock can represent.
+const LONGEST_LINGER: Duration = Duration::from_secs(30 * 365 * 86_400);
 
 /// Connection task of one client.
 pub(super) struct ConnectionTask {
@@ -251,7 +253,7 @@ struct Linger {
 
 impl Linger {
     fn new(time: Duration) -> Self {
-        Self { time, until: None }
+        Self { time: time.min(LONGEST_LINGER), until: None }
     }
 
     /// Whether the batch may still wait.

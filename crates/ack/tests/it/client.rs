@@ -194,6 +194,20 @@ async fn lingering_messages_are_coalesced_and_flush_sends_them_immediately() {
 }
 
 #[tokio::test]
+async fn linger_time_without_an_end_lasts_until_a_flush() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).linger(Duration::MAX).connect().await.unwrap();
+    for one in 0..3 {
+        send(&client, one..one + 1).await;
+        // Lets the connection task see that the batch may linger.
+        tokio::task::yield_now().await;
+    }
+    client.flush().await.unwrap();
+    assert_eq!(server.ledger().reads, [3]);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn lingering_messages_are_sent_when_the_window_is_full() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address)
