@@ -258,7 +258,7 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     }
 }
 
-/// Runs the servers. Returns why the log has failed, if it has.
+/// Runs the servers, and closes the log. Returns why the log has failed, if it has.
 async fn run(
     me: &mut Process<Down>,
     node: &Node,
@@ -297,8 +297,13 @@ async fn run(
     if let RunningHandler::Forward(gateway) = handler {
         print(&gateway.finish(options.limits().drain).await?)?;
     }
-    // WHY again: the log may have failed meanwhile.
-    Ok(failed.or_else(|| me.try_receive()).map(|down| down.reason))
+    if let (RunningHandler::File(file), None) = (handler, &failed) {
+        // WHY awaited: the writer process syncs the log when it ends, or has failed meanwhile.
+        node.exit(file.process(), ExitReason::Shutdown);
+        let reason = me.receive().await.reason;
+        return Ok((reason != ExitReason::Shutdown).then_some(reason));
+    }
+    Ok(failed.map(|down| down.reason))
 }
 
 impl HandlerOption {

@@ -48,6 +48,17 @@ fn all_six_servers_serve_and_print_their_counters_at_the_end() {
 }
 
 #[test]
+fn log_that_cannot_be_closed_ends_the_server_with_status_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "file", "kept"];
+    let mut serving = Serving::start(folder.path(), &words);
+    serving.listens();
+    // The checkpoint that is written at a close has no place then.
+    std::fs::rename(folder.path().join("kept"), folder.path().join("moved")).unwrap();
+    assert_eq!(serving.end("-TERM").0, Some(1));
+}
+
+#[test]
 fn a_session_of_any_level_stores_its_messages_in_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "file", "kept"];

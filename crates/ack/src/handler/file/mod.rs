@@ -154,7 +154,8 @@ impl File {
     }
 
     /// Returns the writer process. It ends when a write or sync has failed, with the error as its exit
-    /// reason.
+    /// reason. An exit signal syncs and closes the log: the process then ends with the reason of the
+    /// signal, or with the error if that fails.
     pub fn process(&self) -> ProcessId {
         self.writer.id()
     }

@@ -99,3 +99,28 @@ fn nothing_is_stored_after_a_failed_sync_until_the_log_is_opened_again() {
         assert!(log.position([7; 16]).expect("it works").is_some(), "{fault:?}");
     }
 }
+
+#[test]
+fn writer_that_is_asked_to_end_reports_a_failed_sync() {
+    for fault in [None, Some(Fault::SyncError)] {
+        let disk = Disk::new(1);
+        let log = Log::open_on(Arc::new(disk.clone()), Options::default()).expect("it is new");
+        let node = Node::builder().workers(1).build().expect("a node starts");
+        let mut file = File::start(&node, log).expect("there is room");
+        let on = node.clone();
+        let reason = node.block_on(async move |mut me: purlin::Process<purlin::Down>| {
+            let bytes = messages(SizeOrder::Little, &[b"hello"]);
+            let session = Session { client: [7; 16], epoch: 1 };
+            let batch = batch(&bytes, SizeOrder::Little).of(session, Level::Handled);
+            assert_eq!(file.handle(batch).await, Ok(()));
+            if let Some(fault) = fault {
+                disk.fail(1, fault);
+            }
+            me.monitor(file.process());
+            on.exit(file.process(), ExitReason::Shutdown);
+            me.receive().await.reason
+        });
+        assert_eq!(reason == ExitReason::Shutdown, fault.is_none(), "{fault:?}: {reason}");
+        node.stop_blocking();
+    }
+}
