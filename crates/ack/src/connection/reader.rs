@@ -137,6 +137,8 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<(), CloseReason> {
+        // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
+        let had_buffer = buffer.capacity() > 0;
         self.check_exit_signal(buffer)?;
         if amount == Amount::Available && self.coalescer.lingers() {
             let until = now().saturating_add(LINGERS);
@@ -148,8 +150,9 @@ impl Reader {
             self.pay(buffer, needed).await?;
             self.idle.works();
         }
-        // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
-        if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
+        // WHY also if the buffer has just been freed: with TLS, decrypted data may be left although the
+        // socket has none.
+        if had_buffer && self.take(buffer, needed, amount)? {
             return Ok(());
         }
         let began = now();
@@ -198,15 +201,14 @@ impl Reader {
         }
     }
 
-    /// Frees the buffer and lowers the charge, unless the free bytes are too few for the beginning of
-    /// a message in it. Returns whether anything was freed.
+    /// Frees the buffer and the charge, unless the free bytes are too few for the beginning of a message
+    /// in it. Returns whether nothing is charged.
     fn free(&mut self, buffer: &mut ReadBuffer) -> bool {
-        let frees = self.charge.capacity() > FREE && buffer.waiting().len() < FREE;
-        if frees {
+        if self.charge.capacity() > FREE && buffer.waiting().len() < FREE {
             buffer.release();
             self.charge.lower(buffer.capacity());
         }
-        frees
+        self.charge.capacity() == FREE
     }
 
     /// Whether the next read needs more capacity than is paid for.
@@ -384,3 +386,6 @@ impl Reader {
 fn is_request(exit: &Exit) -> bool {
     matches!(&exit.reason, ExitReason::ShutdownWith(why) if why.downcast_ref::<CloseReason>().is_some())
 }
+
+#[cfg(test)]
+mod tests;
