@@ -22,9 +22,6 @@ use crate::options::Options;
 use crate::scan::{self, Batch, Scanner, Step};
 use crate::storage::{File, Storage};
 
-/// Largest checkpoint that is read, in bytes.
-const LARGEST_CHECKPOINT: u64 = 1 << 30;
-
 /// How much of a log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -94,15 +91,19 @@ pub(crate) fn io(
     move |error| Error::Io { action, path, error }
 }
 
-/// Reads a small file.
+/// Reads a file as a whole.
 pub(crate) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Error> {
-    let read = || {
-        let file = storage.open(name, true)?;
-        let mut bytes = vec![0; file.length()?.min(LARGEST_CHECKPOINT) as usize];
-        file.read(&mut bytes, 0)?;
-        Ok(bytes)
-    };
+    let read = || whole(&*storage.open(name, true)?);
     read().map_err(io(storage, "read", name))
+}
+
+/// Returns the bytes of a file. WHY no limit: a checkpoint is as long as its clients need, and the
+/// writer of the log had memory for it.
+fn whole(file: &dyn File) -> std::io::Result<Vec<u8>> {
+    let length = usize::try_from(file.length()?).map_err(std::io::Error::other)?;
+    let mut bytes = vec![0; length];
+    file.read(&mut bytes, 0)?;
+    Ok(bytes)
 }
 
 /// Analyses a log.
@@ -333,4 +334,44 @@ fn misplaced(header: Header, base: u64, before: Option<u64>) -> Option<String> {
 /// Opens a segment for reading.
 pub(crate) fn open(storage: &dyn Storage, name: &str) -> Result<Box<dyn File>, Error> {
     storage.open(name, true).map_err(io(storage, "open", name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{File, whole};
+
+    /// File of which only the length exists.
+    struct Large(u64);
+
+    impl File for Large {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0)
+        }
+
+        fn read(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write(&self, _: &[u8], _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn truncate(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn checkpoint_of_more_than_a_gibibyte_is_read_as_a_whole() {
+        // COST: the zeros are mapped, and not touched.
+        let length = (1 << 30) + 1;
+        let read = whole(&Large(length)).expect("there is an address range for it");
+        assert_eq!(read.len() as u64, length);
+    }
 }
