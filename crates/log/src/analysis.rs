@@ -106,8 +106,32 @@ fn whole(file: &dyn File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a log, again whenever a file that was listed has been removed: the log may be appended to
+/// meanwhile, which removes old segments and checkpoints.
+pub(crate) fn repeat<T>(
+    storage: &dyn Storage,
+    mut read: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
+    loop {
+        let read = read();
+        if let Err(Error::Io { path, error, .. }) = &read
+            && error.kind() == std::io::ErrorKind::NotFound
+        {
+            let names = storage.names().map_err(io(storage, "list", ""))?;
+            if !names.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+        }
+        return read;
+    }
+}
+
 /// Analyses a log.
 pub(crate) fn analyse(storage: &dyn Storage, depth: Depth) -> Result<Analysis, Error> {
+    repeat(storage, || analyse_once(storage, depth))
+}
+
+fn analyse_once(storage: &dyn Storage, depth: Depth) -> Result<Analysis, Error> {
     let names = storage.names().map_err(io(storage, "list", ""))?;
     let mut analysis = Analysis::default();
     let mut checkpoint = analysis.checkpoint(storage, &names, depth)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::analysis::{io, open};
+use crate::analysis::{io, open, repeat};
 use crate::confirmed;
 use crate::error::{Damage, Error};
 use crate::format::names;
@@ -70,14 +70,22 @@ impl Reader {
         from: u64,
         durable: Option<Arc<AtomicU64>>,
     ) -> Result<Self, Error> {
-        let bases = names::segments(&storage.names().map_err(io(&*storage, "list", ""))?);
-        let first = bases.first().copied().unwrap_or(0);
-        let (next, records) = (from.max(first), VecDeque::new());
+        let repeated = Arc::clone(&storage);
+        let (next, records) = (from, VecDeque::new());
         let mut reader = Self { storage, durable, segment: None, next, records, rest: None };
-        if let Some(base) = bases.iter().copied().rev().find(|base| *base <= reader.next) {
-            reader.segment = reader.segment(base, bases.last() == Some(&base))?;
-        }
+        repeat(&*repeated, || reader.seek(from))?;
         Ok(reader)
+    }
+
+    /// Opens the segment of the record with this sequence number, or the oldest one.
+    fn seek(&mut self, from: u64) -> Result<(), Error> {
+        let names = self.storage.names().map_err(io(&*self.storage, "list", ""))?;
+        let bases = names::segments(&names);
+        self.next = from.max(bases.first().copied().unwrap_or(0));
+        if let Some(base) = bases.iter().copied().rev().find(|base| *base <= self.next) {
+            self.segment = self.segment(base, bases.last() == Some(&base))?;
+        }
+        Ok(())
     }
 
     /// Returns whether the log has a segment yet.
@@ -171,6 +179,12 @@ impl Reader {
         if self.step(false)?.is_none() {
             return Ok(true);
         }
+        let repeated = Arc::clone(&self.storage);
+        repeat(&*repeated, || self.read_listed())
+    }
+
+    /// Reads the next batch, also of the segments behind the current one. Returns whether there is one.
+    fn read_listed(&mut self) -> Result<bool, Error> {
         loop {
             // WHY before the end is looked at: a segment is not appended to once a later one exists.
             let names = self.storage.names().map_err(io(&*self.storage, "list", ""))?;

@@ -5,4 +5,5 @@ mod damage;
 mod faults;
 mod files;
 mod limits;
+mod live;
 mod retention;
