@@ -208,6 +208,13 @@ impl Link {
         self.0.owes_too_much()
     }
 
+    /// Whether they are more than [`Settings::suspend_limit`], too. A process that answers is then suspended.
+    #[inline]
+    #[must_use]
+    pub fn suspends(&self) -> bool {
+        self.owes_too_much() && self.0.owes_more_than_suspends()
+    }
+
     /// Waits until [`Link::owes_too_much`] is `false`. Returns `false` if the link has ended.
     pub async fn wait_for_answers(&self) -> bool {
         let is_over = || match &self.0.lock().ended {

@@ -15,6 +15,9 @@ pub struct Settings {
     /// Number of bytes of answers to the peer, without the largest one, beyond which its signals that need an answer are
     /// held: 32 MiB. A peer that sends requests and does not read is slowed down by this.
     pub answer_limit: usize,
+    /// Number of such bytes beyond which a process that answers calls of the peer is suspended, as one that sends over a
+    /// busy connection of a BEAM: 256 MiB. Calls that are in its mailbox already are not held.
+    pub suspend_limit: usize,
     /// Limits on memory that the peer can occupy.
     pub limits: Limits,
 }
@@ -26,6 +29,7 @@ impl Default for Settings {
             tick_time: Duration::from_secs(60),
             high_watermark: 1 << 20,
             answer_limit: 32 << 20,
+            suspend_limit: 256 << 20,
             limits,
         }
     }

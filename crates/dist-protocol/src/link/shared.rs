@@ -162,6 +162,12 @@ impl Shared {
         self.owes_too_much.load(Ordering::Relaxed)
     }
 
+    /// Whether more bytes of answers are owed than [`Settings::suspend_limit`].
+    #[cold]
+    pub(super) fn owes_more_than_suspends(&self) -> bool {
+        self.lock().answers.owed() > self.settings.suspend_limit
+    }
+
     /// Whether a sender need not wait. Also `true` if the link has ended, so that the sender gets the error.
     #[inline]
     pub(super) fn has_room(&self, sender: Option<&Pid>) -> bool {

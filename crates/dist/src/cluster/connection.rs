@@ -4,13 +4,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use purlin::remote::{LocalProcess, RemoteSignal, with_sender};
+use purlin::remote::{LocalProcess, RemoteSignal, suspend_current, with_sender};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{OutgoingControl, Payload};
 use purlin_dist_protocol::link::{DeferredAnswer, Link, Origin};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
+use tokio::runtime::Handle;
 use tokio::sync::SetOnce;
 use tracing::debug;
 
@@ -152,6 +153,18 @@ impl Connection {
         let mut link_table = self.link_table();
         if link_table.watched(monitor, ours, theirs) {
             self.deliver(&ids.node, ours, RemoteSignal::Monitor(monitor));
+        }
+    }
+
+    /// Suspends the current process, if there is one and too many answers wait for the peer, until fewer wait.
+    pub(super) fn suspend_sender(&self, runtime: &Handle) {
+        let Some(link) = self.link.get().filter(|link| link.suspends()) else { return };
+        if let Some(suspension) = suspend_current() {
+            let link = link.clone();
+            runtime.spawn(async move {
+                link.wait_for_answers().await;
+                drop(suspension);
+            });
         }
     }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::processes::echoes;
 use crate::program::{self, Program};
 use crate::support::{Beam, COOKIE, Epmd, cookie, in_time, until_async};
-use purlin::Node;
-use purlin_dist::cluster::Cluster;
+use purlin::{Node, Process, consume_budget};
+use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::{Control, Named, Spawn};
 use purlin_dist::frame::Signal;
@@ -32,16 +32,20 @@ const EPMD: &str = "PURLIN_DIST_EPMD";
 const MOST: u64 = 256 << 20;
 /// Bytes of the binary that an exported function returns: more than a fragment.
 const BYTES: usize = 70_000;
+/// Number of calls that the process `collects` receives before it answers: more memory of answers than [`MOST`].
+const COLLECTED: u32 = 6000;
 
-/// The tick time is not tested here, and a deaf node must not lose its connection to it. The limit of answers is low, so
-/// that fewer monitors reach it.
+/// The tick time is not tested here, and a deaf node must not lose its connection to it. The limits of answers are low,
+/// so that fewer requests reach them.
 fn untimed() -> Settings {
     let tick_time = Duration::from_secs(24 * 3600);
-    Settings { tick_time, answer_limit: 4 << 20, ..Settings::default() }
+    let (answer_limit, suspend_limit) = (4 << 20, 64 << 20);
+    Settings { tick_time, answer_limit, suspend_limit, ..Settings::default() }
 }
 
 /// A node with the process `echo` and the function `attack:bytes/1`, which returns its argument and a large binary. For
-/// each line on its standard input it prints how many functions have run, and how many messages were dropped.
+/// each line on its standard input it prints how many functions have run or answers of `collects` were sent, and how many
+/// messages were dropped.
 #[tokio::test]
 async fn the_node_under_attack() {
     if !program::is(NODE) {
@@ -54,6 +58,7 @@ async fn the_node_under_attack() {
     let cluster = builder.settings(untimed()).start(&node).await.expect("it joins");
     echoes(&cluster);
     let ran = Arc::new(AtomicU64::new(0));
+    collects(&cluster, Arc::clone(&ran));
     let count = Arc::clone(&ran);
     let exported = cluster.export("attack", "bytes", 1, move |mut arguments| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -67,6 +72,24 @@ async fn the_node_under_attack() {
         let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
         println!("counts {} {dropped}", ran.load(Ordering::Relaxed));
     }
+}
+
+/// Spawns the process `collects`, which answers [`COLLECTED`] calls after the last one has arrived, each with its tag
+/// and a large binary.
+fn collects(cluster: &Cluster, answered: Arc<AtomicU64>) {
+    let answers = cluster.clone();
+    let collects = cluster.node().spawn(async move |mut me: Process<Term>| {
+        let mut calls = Vec::new();
+        while calls.len() < COLLECTED as usize {
+            calls.push(GenCall::try_from(me.receive().await).expect("a call"));
+        }
+        for call in calls {
+            answers.reply(call, Term::from(vec![7; BYTES].as_slice()));
+            answered.fetch_add(1, Ordering::Relaxed);
+            consume_budget().await;
+        }
+    });
+    cluster.node().register("collects", &collects).expect("the name is free");
 }
 
 /// A node in a child process with its memory at the start, and a BEAM that it serves.
@@ -96,7 +119,7 @@ impl Attacked {
         assert_eq!(self.beam.eval(call).await, "hello");
     }
 
-    /// Returns how many functions have run, and how many messages were dropped.
+    /// Returns how many functions have run or answers were sent, and how many messages were dropped.
     async fn counts(&mut self) -> (u64, u64) {
         self.program.send_line("counts").await;
         let counts = self.program.said("counts ").await;
@@ -303,6 +326,36 @@ async fn calls_with_large_answers_of_a_node_that_does_not_read_wait_and_are_answ
     while answered.len() < sent as usize {
         let payload = next(&mut signals).await.payload.expect("an answer");
         assert!(answered.insert(number_of(&payload)), "answered twice");
+    }
+    attacked.serves().await;
+    attacked.checks_memory();
+}
+
+#[tokio::test]
+async fn process_that_answers_a_node_that_does_not_read_is_suspended() {
+    let mut attacked = Attacked::start().await;
+    let (link, mut signals) = attacked.deaf().await;
+    for number in 0..COLLECTED {
+        let from = Term::tuple([Term::from(theirs()), Term::from(number)]);
+        let payload = Term::tuple([Term::atom("$gen_call"), from, Term::NIL]);
+        let to = Atom::from_static("collects");
+        let control = Control::RegSend { from: theirs(), to, token: None };
+        let signal = Signal { control, payload: Some(payload) };
+        link.send(signal).await.expect("the connection stays");
+    }
+    let most = (2 * untimed().suspend_limit / BYTES) as u64;
+    let (mut answered, mut unchanged) = (0, 0);
+    // WHY until then: a node that reads meanwhile would receive the answers as fast as they are sent.
+    while answered < most && (answered == 0 || unchanged < 100) {
+        attacked.serves().await;
+        let (now, _) = attacked.counts().await;
+        unchanged = if now == answered { unchanged + 1 } else { 0 };
+        answered = now;
+    }
+    assert!(answered < most, "{answered} answers wait for a node that does not read");
+    for number in 0..COLLECTED {
+        let payload = next(&mut signals).await.payload.expect("an answer");
+        assert_eq!(number_of(&payload), number);
     }
     attacked.serves().await;
     attacked.checks_memory();

@@ -7,4 +7,5 @@ pub(crate) mod marker;
 pub(crate) mod receive;
 pub(crate) mod scan;
 pub(crate) mod send;
+pub(crate) mod suspension;
 pub(crate) mod unread;

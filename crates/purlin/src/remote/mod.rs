@@ -42,6 +42,8 @@ pub use answer::Answer;
 pub use layer::layer;
 pub use reply::reply;
 
+pub use crate::mailbox::backpressure::suspend_current;
+pub use crate::mailbox::suspension::Suspension;
 pub use crate::process::process_ref::sender;
 /// For the tasks that deliver what one remote process has sent, and for a process that answers in
 /// the place of another.

@@ -9,10 +9,11 @@ use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, Waiter, trace};
+use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, trace};
 
 use crate::mailbox::deadline::KeptTimer;
-use crate::node::erlang_types::{ErlangTypes, Peer};
+use crate::mailbox::suspension::Wait;
+use crate::node::erlang_types::Peer;
 use crate::pg::Event;
 use crate::signals::monitor_link::{Link, Monitoring};
 use crate::signals::reference::Reference;
@@ -88,8 +89,8 @@ pub(crate) struct ColdState {
     pub(crate) aliases: SmallMap<Reference, AliasOptions>,
     /// Monitors of groups, with the conversion of their events.
     pub(crate) groups: SmallMap<Reference, Erased>,
-    /// Wait-list entries of a process that has sent past bounds.
-    pub(crate) suspended: Option<Vec<Waiter<ErlangTypes>>>,
+    /// Waits of a suspended process, which has sent past bounds.
+    pub(crate) suspended: Option<Vec<Wait>>,
     /// Trace buffer of the trace that follows the process.
     pub(crate) followed: Option<Arc<TraceBuffer>>,
     /// Memory in bytes that the process reported.

@@ -124,6 +124,7 @@ impl Core {
             && let Some(connection) = self.connection(&node)
         {
             call.answer(self, &connection, answer);
+            connection.suspend_sender(&self.runtime);
         }
     }
 }

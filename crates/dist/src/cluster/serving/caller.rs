@@ -49,7 +49,9 @@ impl Caller {
     /// without a task. A reply of 4 KiB or more that is a byte string (`serde_bytes::ByteBuf`, `bytes::Bytes`,
     /// [`Binary`](purlin_term::Binary)) or a [`Term`] with such binaries is sent from its own memory; inside of another
     /// type, a byte string is copied once. A clone of a `Bytes` or a `Binary` copies nothing. If local processes have sent
-    /// the caller messages, its proxies send the reply after them. A dropped reply costs the server a signal.
+    /// the caller messages, its proxies send the reply after them. A dropped reply costs the server a signal. A process
+    /// that replies to a node which does not read is suspended at its next await, from
+    /// [`Settings::suspend_limit`](crate::link::Settings::suspend_limit) on.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
         reply(move |value: Option<T>| {
@@ -81,6 +83,7 @@ impl Caller {
             }
         };
         self.call.send(core, &connection, Payload::Encoded(answer));
+        connection.suspend_sender(&core.runtime);
         Ok(())
     }
 
