@@ -78,9 +78,20 @@ struct PendingSpawn {
     remote: Option<Remote<Term>>,
     /// The first monitor is that of the request, which the remote node knows.
     monitored: bool,
+    /// Signals that have arrived before the pid, for the remote process: of a requester that has ended, for example.
+    early: Vec<(Option<ProcessId>, RemoteSignal)>,
 }
 
 impl PendingSpawn {
+    fn new(
+        core: Arc<Core>,
+        node: NodeName,
+        born: oneshot::Receiver<purlin_term::Pid>,
+        monitored: bool,
+    ) -> Self {
+        Self { core, node, born, own: Arc::default(), remote: None, monitored, early: Vec::new() }
+    }
+
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
         // After a failed spawn this is polled again until the proxy ends.
         if self.remote.is_none() && !self.born.is_terminated() {
@@ -89,6 +100,9 @@ impl PendingSpawn {
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
             let mut remote = Remote::new(core, node, to, Arc::clone(&self.own));
             remote.begin(own);
+            for (from, signal) in self.early.drain(..) {
+                remote.signal(from, signal);
+            }
             self.remote = Some(remote);
         }
         Poll::Ready(self.remote.as_mut())
@@ -127,6 +141,8 @@ impl Transport<Term> for PendingSpawn {
             self.monitored = false;
         } else if let Some(remote) = &mut self.remote {
             remote.signal(from, signal);
+        } else {
+            self.early.push((from, signal));
         }
     }
 }
@@ -140,12 +156,9 @@ struct PendingProxy {
 impl PendingProxy {
     fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
         let (sender, born) = oneshot::channel();
-        let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
-        let ids = Arc::clone(&core.ids);
-        let proxy =
-            PendingSpawn { core, node, born, own: Arc::clone(&own), remote: None, monitored };
-        let pid =
-            ids.node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
+        let proxy = PendingSpawn::new(Arc::clone(core), node.clone(), born, monitored);
+        let (node, own) = (&core.ids.node, Arc::clone(&proxy.own));
+        let pid = node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
         // The proxy may have started already.
         let _ = own.set(LocalProcess::from(&pid));
         Ok(Self { pid, born: sender })
@@ -303,20 +316,43 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
+    /// A cluster, and the transport of the proxy of a spawned process, whose pid the test sends.
+    async fn unborn(monitored: bool) -> (Cluster, PendingSpawn, oneshot::Sender<purlin_term::Pid>) {
         let node: NodeName = "a@h".parse().expect("a name");
         let builder = Cluster::builder(node.clone()).cookie("secret").only_calls();
         let cluster = builder.start(&Node::builder().build().expect("a node")).await;
-        let core = Arc::clone(cluster.expect("it starts").core());
+        let cluster = cluster.expect("it starts");
         let (born, birth) = oneshot::channel();
-        let own = Arc::default();
-        let mut to_be =
-            PendingSpawn { core, node, born: birth, own, remote: None, monitored: true };
+        let to_be = PendingSpawn::new(Arc::clone(cluster.core()), node, birth, monitored);
+        (cluster, to_be, born)
+    }
+
+    #[tokio::test]
+    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
+        let (_cluster, mut to_be, born) = unborn(true).await;
         let mut cx = Context::from_waker(Waker::noop());
         assert!(to_be.poll_end(&mut cx).is_pending() && to_be.poll_ready(&mut cx).is_pending());
         drop(born);
         assert!(to_be.poll_ready(&mut cx).is_ready() && to_be.poll_ready(&mut cx).is_ready());
         assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoProcess));
+    }
+
+    // L2: the requester has ended before the pid arrives, and its exit signal with it.
+    #[tokio::test]
+    async fn a_signal_that_arrives_before_the_pid_is_passed_on() {
+        let (cluster, mut to_be, born) = unborn(false).await;
+        let node = cluster.node();
+        let [requester, proxy] = [(); 2].map(|()| node.spawn(async |_: Process<Term>| ()));
+        to_be.begin(&LocalProcess::from(&proxy));
+        to_be.signal(Some(requester.id()), RemoteSignal::LinkExit(ExitReason::Killed));
+        // The request to end is the only signal whose effect needs no connection.
+        let request = cluster.core().ids.monitor();
+        to_be.signal(None, RemoteSignal::Down(request, ExitReason::Normal));
+        assert_eq!(to_be.early.len(), 2);
+        let pid = cluster.term_of(proxy.id());
+        born.send(pid).expect("it is awaited");
+        let mut cx = Context::from_waker(Waker::noop());
+        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::Normal));
+        assert!(to_be.early.is_empty());
     }
 }
