@@ -137,8 +137,13 @@ impl Transport<Term> for PendingSpawn {
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
-        if self.monitored && matches!(signal, RemoteSignal::Monitor(_)) {
+        if let (true, RemoteSignal::Monitor(monitor)) = (self.monitored, &signal) {
             self.monitored = false;
+            // The spawn has failed since the beginning of the turn.
+            if let (None, Some(from), Some(own)) = (&self.remote, from, self.own.get()) {
+                let noproc = RemoteSignal::Down(*monitor, ExitReason::NoProcess);
+                self.core.ids.node.deliver(own, from, noproc);
+            }
         } else if let Some(remote) = &mut self.remote {
             remote.signal(from, signal);
         } else {
@@ -282,7 +287,8 @@ impl Cluster {
     /// Spawns a process on another node, monitored by the caller from its start, as `spawn_monitor` does. The cost is
     /// that of [`Cluster::spawn`].
     ///
-    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive.
+    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive, with
+    /// `noproc` if no process was spawned.
     ///
     /// # Errors
     /// [`NotSpawned`]; then no [`Down`] arrives.
@@ -335,6 +341,28 @@ mod tests {
         drop(born);
         assert!(to_be.poll_ready(&mut cx).is_ready() && to_be.poll_ready(&mut cx).is_ready());
         assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoProcess));
+    }
+
+    // D1: the requester was cancelled, and removes no monitor.
+    #[tokio::test]
+    async fn the_monitor_of_a_request_fires_if_the_spawn_fails_before_the_monitor_is_handled() {
+        let (cluster, mut to_be, born) = unborn(true).await;
+        let node = cluster.node();
+        let watched = node.spawn(async |mut me: Process<Term>| drop(me.receive().await));
+        let (sender, ready) = oneshot::channel();
+        let (own, of) = (LocalProcess::from(&watched), watched.clone());
+        let watcher = node.spawn(async move |mut me: Process<Down>| {
+            let _ = sender.send(me.monitor(&of));
+            me.receive().await.reason
+        });
+        let monitor = ready.await.expect("it monitors");
+        to_be.begin(&own);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(to_be.poll_end(&mut cx).is_pending());
+        drop(born);
+        assert!(to_be.poll_ready(&mut cx).is_ready());
+        to_be.signal(Some(watcher.id()), RemoteSignal::Monitor(monitor));
+        assert_eq!(watcher.ended().await, ExitReason::NoProcess);
     }
 
     // L2: the requester has ended before the pid arrives, and its exit signal with it.
