@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Delivers a monitor signal to a local process.
+    /// Delivers a signal about a remote monitor to a local process. Without an agent, no remote monitor is in effect.
     pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: RemoteSignal) {
         if let Some(agent) = self.agent.get() {
             node.deliver(agent, to, signal);
@@ -154,8 +154,9 @@ impl Connection {
         for (ours, name, signal) in lost.links {
             node.deliver(&name, ours, signal);
         }
-        for (ours, monitor) in lost.ours {
-            self.deliver(node, ours, RemoteSignal::Down(monitor, ExitReason::NoConnection));
+        for (monitor, ours) in lost.ours {
+            let down = RemoteSignal::Down(monitor, ExitReason::NoConnection);
+            node.deliver(&ours.proxy, ours.watcher, down);
         }
         for (ours, monitor) in lost.theirs {
             self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
@@ -206,5 +207,37 @@ impl Deferred {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::{Down, Process};
+    use purlin_dist_protocol::control::Named;
+    use purlin_term::Atom;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::cluster::links::link_table::LocalMonitor;
+
+    // D1: at the process limit a connection has no agent. It is closed at once, and a process may have used it before.
+    #[tokio::test]
+    async fn a_monitor_over_a_connection_without_an_agent_fires_when_the_connection_is_lost() {
+        let node = Node::builder().workers(1).build().expect("a node");
+        let proxy = node.spawn(async |mut me: Process<()>| me.receive().await);
+        let (sender, made) = oneshot::channel();
+        let of = proxy.clone();
+        let watcher = node.spawn(async move |mut me: Process<Down>| {
+            let _ = sender.send(me.monitor(&of));
+            me.receive().await.reason
+        });
+        let monitor = made.await.expect("it monitors");
+        let connection = Connection::new("there@h".parse().expect("a name"), 1);
+        let (ours, proxy) = (watcher.id(), LocalProcess::from(&proxy));
+        let watched = Named::Name(Atom::from_static("shop"));
+        let ours = LocalMonitor { watcher: ours, proxy, watched };
+        connection.link_table().watch(monitor, ours).expect("it is not lost");
+        connection.lose(&node);
+        assert_eq!(watcher.ended().await, ExitReason::NoConnection);
     }
 }

@@ -23,6 +23,15 @@ pub(crate) struct RemoteMonitor {
     pub(crate) watched: Named,
 }
 
+/// A monitor of a remote process, held by a local one.
+#[derive(Debug)]
+pub(crate) struct LocalMonitor {
+    pub(crate) watcher: ProcessId,
+    /// The proxy by which the watcher monitors; the sender of the down signal.
+    pub(crate) proxy: LocalProcess,
+    pub(crate) watched: Named,
+}
+
 /// Links and monitors over a connection.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTable {
@@ -32,7 +41,7 @@ pub(crate) struct LinkTable {
     /// Number of unlinks of local processes so far; the last one's number.
     unlinks: u64,
     /// Monitors held by local processes.
-    ours: HashMap<MonitorRef, (ProcessId, Named)>,
+    ours: HashMap<MonitorRef, LocalMonitor>,
     theirs: HashMap<MonitorRef, (ProcessId, RemoteMonitor)>,
     by_reference: HashMap<(Pid, Reference), MonitorRef>,
     /// Monitors by a name, by the remote process that holds them. No set is empty.
@@ -45,7 +54,7 @@ pub(crate) struct LinkTable {
 #[derive(Default)]
 pub(crate) struct LostRelations {
     pub(crate) links: Vec<(ProcessId, LocalProcess, RemoteSignal)>,
-    pub(crate) ours: Vec<(ProcessId, MonitorRef)>,
+    pub(crate) ours: Vec<(MonitorRef, LocalMonitor)>,
     pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
@@ -135,12 +144,12 @@ impl LinkTable {
     }
 
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
-    pub(crate) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) -> Option<()> {
-        (!self.lost).then(|| drop(self.ours.insert(monitor, (by, of))))
+    pub(crate) fn watch(&mut self, monitor: MonitorRef, ours: LocalMonitor) -> Option<()> {
+        (!self.lost).then(|| drop(self.ours.insert(monitor, ours)))
     }
 
-    /// Removes a local monitor that was cancelled or fires. Returns the watcher and the watched process.
-    pub(crate) fn unwatch(&mut self, monitor: MonitorRef) -> Option<(ProcessId, Named)> {
+    /// Removes and returns a local monitor that was cancelled or fires.
+    pub(crate) fn unwatch(&mut self, monitor: MonitorRef) -> Option<LocalMonitor> {
         self.ours.remove(&monitor)
     }
 
@@ -222,7 +231,7 @@ impl LinkTable {
             let exit = || RemoteSignal::LinkExit(ExitReason::NoConnection);
             lost.links.extend(link.remote_ended().into_iter().map(|proxy| (ours, proxy, exit())));
         }
-        lost.ours.extend(all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)));
+        lost.ours.extend(all.ours);
         lost.theirs.extend(all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)));
         lost
     }
@@ -318,21 +327,22 @@ mod tests {
         assert_eq!(link_table.link(local(1), &peer, second), Some(false), "it is linked");
         assert_eq!(link_table.link(local(2), &peer, third.clone()), Some(true));
         assert!(link_table.unlink(local(2), &peer, 9, third).is_some());
-        assert!(
-            link_table.watch(MonitorRef::from_number(1), local(1), theirs(1).watched).is_some()
-        );
+        let ours = || {
+            let (watcher, proxy) = (local(1), first.clone());
+            LocalMonitor { watcher, proxy, watched: theirs(1).watched }
+        };
+        assert!(link_table.watch(MonitorRef::from_number(1), ours()).is_some());
         assert!(link_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
         let lost = link_table.lose();
         assert!(lost.links.iter().all(|(ours, ..)| *ours == local(1)), "the other has unlinked");
         assert_eq!(lost.links.len(), 2, "both proxies");
-        assert_eq!(lost.ours, [(local(1), MonitorRef::from_number(1))]);
+        let [(monitor, fires)] = &lost.ours[..] else { panic!("{:?}", lost.ours) };
+        assert_eq!((*monitor, fires.watcher), (MonitorRef::from_number(1), local(1)));
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
         assert_eq!(link_table.link(local(1), &peer, first.clone()), None);
         assert!(!link_table.linked(local(1), &peer, first.clone()));
-        assert!(link_table.unlink(local(1), &peer, 10, first).is_none());
-        assert!(
-            link_table.watch(MonitorRef::from_number(3), local(1), theirs(1).watched).is_none()
-        );
+        assert!(link_table.unlink(local(1), &peer, 10, first.clone()).is_none());
+        assert!(link_table.watch(MonitorRef::from_number(3), ours()).is_none());
         assert!(!link_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
         let again = link_table.lose();
         assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());

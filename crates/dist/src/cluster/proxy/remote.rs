@@ -24,6 +24,7 @@ use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
+use crate::cluster::links::link_table::LocalMonitor;
 use crate::cluster::reason;
 use crate::cluster::rpc::into_term::into_term;
 
@@ -117,16 +118,18 @@ impl<M> Remote<M> {
         };
         let (control, payload) = match signal {
             RemoteSignal::Monitor(monitor) => {
-                connection.link_table().watch(monitor, from?, self.to.clone())?;
+                let (watcher, proxy, watched) = (from?, own, self.to.clone());
+                let ours = LocalMonitor { watcher, proxy, watched };
+                connection.link_table().watch(monitor, ours)?;
                 let (to, reference) = (self.to.clone(), ids.reference(monitor));
                 (Control::Monitor { from: sender, to, reference }, None)
             }
             RemoteSignal::Demonitor(monitor) => {
-                let Some((by, to)) = connection.link_table().unwatch(monitor) else {
+                let Some(ours) = connection.link_table().unwatch(monitor) else {
                     return Some(());
                 };
-                let reference = ids.reference(monitor);
-                (Control::Demonitor { from: ids.pid(by), to, reference }, None)
+                let (from, to) = (ids.pid(ours.watcher), ours.watched);
+                (Control::Demonitor { from, to, reference: ids.reference(monitor) }, None)
             }
             RemoteSignal::Link => {
                 let (from, to) = (from?, pid?);

@@ -23,7 +23,7 @@ use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::link_table::{LocalMonitor, RemoteMonitor};
 use crate::cluster::links::remote_link::Deliveries;
 use crate::cluster::pid;
 use crate::cluster::reason;
@@ -305,10 +305,10 @@ impl Handler {
             Control::Down { reference, reason, .. } => {
                 let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
                 let watching = self.connection.link_table().unwatch(monitor);
-                if let Some((ours, _)) = watching {
+                if let Some(LocalMonitor { watcher, proxy, .. }) = watching {
                     let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
                     let signal = RemoteSignal::Down(monitor, why);
-                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                    self.core.ids.node.deliver(&proxy, watcher, signal);
                 }
             }
             // Messages and spawn requests, which `signal` has handled, and changes of the group leader, which local

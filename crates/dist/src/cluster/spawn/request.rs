@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
+use crate::cluster::links::link_table::LocalMonitor;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
 
@@ -45,7 +46,8 @@ pub(crate) fn answered(
     let answer = match result {
         Ok(pid) => {
             if let (true, Some(by)) = (monitored, by) {
-                link_table.watch(request, by, Named::Pid(pid.clone()));
+                let (proxy, watched) = (proxy.clone(), Named::Pid(pid.clone()));
+                link_table.watch(request, LocalMonitor { watcher: by, proxy, watched });
             }
             if let (true, Some(by)) = (linked, by)
                 && link_table.linked(by, &pid, proxy.clone())
