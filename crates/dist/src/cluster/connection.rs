@@ -1,4 +1,4 @@
-//! One connection of the cluster: its link, and its table of links and monitors.
+//! One connection of the cluster: its link, and its table of monitors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct Connection {
     pub(super) number: u64,
     link: OnceLock<Link>,
     link_table: Mutex<LinkTable>,
-    /// Links and monitors of this connection have been notified of the loss.
+    /// Links and monitors of this connection are being notified of the loss, or have been.
     lost: AtomicBool,
     /// Set when all have been notified of the loss.
     pub(super) over: SetOnce<()>,
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Whether links and monitors of this connection have been notified of the loss.
+    /// Whether links and monitors of this connection are being notified of the loss, or have been.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
@@ -78,9 +78,8 @@ impl Connection {
         self.link.get()
     }
 
-    /// The table of links and monitors over this connection. INVARIANT: signals that the table yields for a local
-    /// process are delivered under its lock, so that the loss of the connection, and signals of the next one, come
-    /// after them.
+    /// The table of monitors over this connection. INVARIANT: signals that the table yields for a local process are
+    /// delivered under its lock, so that the loss of the connection, and signals of the next one, come after them.
     pub(super) fn link_table(&self) -> MutexGuard<'_, LinkTable> {
         // No code under the lock panics.
         self.link_table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -143,17 +142,19 @@ impl Connection {
         }
     }
 
-    /// Marks the connection as lost: all links and monitors over it fire `noconnection`. No signal of the peer is
-    /// delivered meanwhile or afterwards.
-    pub(super) fn lose(&self, node: &Node) {
-        // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
-        // is a hint, and the table is authoritative.
+    /// Marks the connection as lost for new signals, before links and monitors are notified.
+    pub(super) fn begin_loss(&self) {
+        // ORDER: a process notified afterwards sees the flag set, because the delivery orders the two; for other readers
+        // it is a hint, and the tables are authoritative.
         self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Marks the connection as lost: all monitors over it fire `noconnection`. No signal of the peer is delivered
+    /// meanwhile or afterwards.
+    pub(super) fn lose(&self, node: &Node) {
+        self.begin_loss();
         let mut link_table = self.link_table();
         let lost = link_table.lose();
-        for (ours, name, signal) in lost.links {
-            node.deliver(&name, ours, signal);
-        }
         for (monitor, ours) in lost.ours {
             let down = RemoteSignal::Down(monitor, ExitReason::NoConnection);
             node.deliver(&ours.proxy, ours.watcher, down);

@@ -1,17 +1,16 @@
-//! Table of links and monitors over one connection. Pure.
+//! Table of monitors and spawn requests over one connection. Pure.
 //!
-//! Each end stores its own links and monitors. This table stores what must be signalled to local
-//! processes when the connection is lost, and the local number of each remote monitor.
+//! Each end stores its own monitors. This table stores what must be signalled to local processes when the connection is
+//! lost, and the local number of each remote monitor.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use purlin::remote::{LocalProcess, RemoteSignal};
-use purlin::{ExitReason, MonitorRef, ProcessId};
+use purlin::remote::LocalProcess;
+use purlin::{MonitorRef, ProcessId};
 use purlin_dist_protocol::control::Named;
 use purlin_term::{Pid, Reference};
 
-use crate::cluster::links::remote_link::{Deliveries, RemoteLink};
 use crate::cluster::spawn::pending::PendingRequest;
 
 /// A monitor of a local process, held by a remote one.
@@ -32,14 +31,11 @@ pub(crate) struct LocalMonitor {
     pub(crate) watched: Named,
 }
 
-/// Links and monitors over a connection.
+/// Monitors and spawn requests over a connection.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTable {
     /// The connection is lost; nothing more is recorded.
     lost: bool,
-    links: HashMap<(ProcessId, Pid), RemoteLink>,
-    /// Number of unlinks of local processes so far; the last one's number.
-    unlinks: u64,
     /// Monitors held by local processes.
     ours: HashMap<MonitorRef, LocalMonitor>,
     theirs: HashMap<MonitorRef, (ProcessId, RemoteMonitor)>,
@@ -53,96 +49,11 @@ pub(crate) struct LinkTable {
 /// Signals to deliver to local processes when the connection is lost.
 #[derive(Default)]
 pub(crate) struct LostRelations {
-    pub(crate) links: Vec<(ProcessId, LocalProcess, RemoteSignal)>,
     pub(crate) ours: Vec<(MonitorRef, LocalMonitor)>,
     pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
 impl LinkTable {
-    /// Applies `act` to the link of a pair, and removes the entry if it is then empty.
-    fn with_link<R>(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        act: impl FnOnce(&mut RemoteLink) -> R,
-    ) -> R {
-        let key = (ours, theirs.clone());
-        let mut link = self.links.remove(&key).unwrap_or_default();
-        let result = act(&mut link);
-        if !link.is_empty() {
-            self.links.insert(key, link);
-        }
-        result
-    }
-
-    /// Returns the number of a new unlink of a local process.
-    fn next_unlink(&mut self) -> u64 {
-        self.unlinks += 1;
-        self.unlinks
-    }
-
-    /// The local process links to the remote one by a proxy. Returns whether to send a link to the peer; `None` if the
-    /// connection is lost.
-    pub(crate) fn link(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        proxy: LocalProcess,
-    ) -> Option<bool> {
-        (!self.lost).then(|| self.with_link(ours, theirs, |link| link.link(proxy)))
-    }
-
-    /// The remote process links to the local one. Returns whether to deliver a link by the proxy.
-    pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, proxy: LocalProcess) -> bool {
-        !self.lost && self.with_link(ours, theirs, |link| link.linked(proxy))
-    }
-
-    /// The local process unlinks by a proxy. Returns whether to send the unlink to the peer, and the signals to
-    /// deliver. `None` if the connection is lost.
-    pub(crate) fn unlink(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        id: u64,
-        proxy: LocalProcess,
-    ) -> Option<(bool, Deliveries)> {
-        let number = self.next_unlink();
-        (!self.lost).then(|| self.with_link(ours, theirs, |link| link.unlink(proxy, id, number)))
-    }
-
-    /// The remote process unlinks. Returns the signals to deliver.
-    pub(crate) fn unlinked(&mut self, ours: ProcessId, theirs: &Pid) -> Deliveries {
-        let number = self.next_unlink();
-        self.with_link(ours, theirs, |link| link.unlinked(number))
-    }
-
-    /// The remote process has acknowledged an unlink.
-    pub(crate) fn remote_acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
-        self.with_link(ours, theirs, |link| link.remote_acknowledged(id));
-    }
-
-    /// The local process has acknowledged an unlink to a proxy.
-    pub(crate) fn local_acknowledged(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        number: u64,
-        proxy: ProcessId,
-    ) {
-        self.with_link(ours, theirs, |link| link.local_acknowledged(proxy, number));
-    }
-
-    /// The remote process has ended or does not exist. Returns the proxies whose exit signal to deliver.
-    pub(crate) fn remote_ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
-        self.with_link(ours, theirs, RemoteLink::remote_ended)
-    }
-
-    /// The local process, linked by a proxy, has ended or does not exist. Returns whether to send an exit signal to the
-    /// peer.
-    pub(crate) fn local_ended(&mut self, ours: ProcessId, theirs: &Pid, proxy: ProcessId) -> bool {
-        self.with_link(ours, theirs, |link| link.local_ended(proxy))
-    }
-
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
     pub(crate) fn watch(&mut self, monitor: MonitorRef, ours: LocalMonitor) -> Option<()> {
         (!self.lost).then(|| drop(self.ours.insert(monitor, ours)))
@@ -227,10 +138,6 @@ impl LinkTable {
     pub(crate) fn lose(&mut self) -> LostRelations {
         let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
         let mut lost = LostRelations::default();
-        for ((ours, _), mut link) in all.links {
-            let exit = || RemoteSignal::LinkExit(ExitReason::NoConnection);
-            lost.links.extend(link.remote_ended().into_iter().map(|proxy| (ours, proxy, exit())));
-        }
         lost.ours.extend(all.ours);
         lost.theirs.extend(all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)));
         lost
@@ -322,11 +229,7 @@ mod tests {
     fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
         let mut link_table = LinkTable::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
-        let ([first, second, third], peer) = ([(); 3].map(|()| proxy(&node)), theirs(1).watcher);
-        assert_eq!(link_table.link(local(1), &peer, first.clone()), Some(true));
-        assert_eq!(link_table.link(local(1), &peer, second), Some(false), "it is linked");
-        assert_eq!(link_table.link(local(2), &peer, third.clone()), Some(true));
-        assert!(link_table.unlink(local(2), &peer, 9, third).is_some());
+        let first = proxy(&node);
         let ours = || {
             let (watcher, proxy) = (local(1), first.clone());
             LocalMonitor { watcher, proxy, watched: theirs(1).watched }
@@ -334,17 +237,12 @@ mod tests {
         assert!(link_table.watch(MonitorRef::from_number(1), ours()).is_some());
         assert!(link_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
         let lost = link_table.lose();
-        assert!(lost.links.iter().all(|(ours, ..)| *ours == local(1)), "the other has unlinked");
-        assert_eq!(lost.links.len(), 2, "both proxies");
         let [(monitor, fires)] = &lost.ours[..] else { panic!("{:?}", lost.ours) };
         assert_eq!((*monitor, fires.watcher), (MonitorRef::from_number(1), local(1)));
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
-        assert_eq!(link_table.link(local(1), &peer, first.clone()), None);
-        assert!(!link_table.linked(local(1), &peer, first.clone()));
-        assert!(link_table.unlink(local(1), &peer, 10, first.clone()).is_none());
         assert!(link_table.watch(MonitorRef::from_number(3), ours()).is_none());
         assert!(!link_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
         let again = link_table.lose();
-        assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
+        assert!(again.ours.is_empty() && again.theirs.is_empty());
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod agent;
 pub(super) mod link_table;
 pub(super) mod remote_link;
+pub(super) mod remote_links;
 
 #[cfg(test)]
 mod tests;

@@ -49,12 +49,10 @@ pub(crate) fn answered(
                 let (proxy, watched) = (proxy.clone(), Named::Pid(pid.clone()));
                 link_table.watch(request, LocalMonitor { watcher: by, proxy, watched });
             }
-            if let (true, Some(by)) = (linked, by)
-                && link_table.linked(by, &pid, proxy.clone())
-            {
-                core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
-            }
             drop(link_table);
+            if let (true, Some(by)) = (linked, by) {
+                core.linked(by, &pid, &proxy);
+            }
             core.list(core.state(), (connection.node.clone(), Named::Pid(pid.clone())), proxy);
             // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
