@@ -14,7 +14,7 @@ use tokio::sync::SetOnce;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
-use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::cluster::links::monitor_table::{MonitorTable, RemoteMonitor};
 use crate::cluster::receive::requests::Requests;
 
 /// A connection, established or lost.
@@ -24,7 +24,7 @@ pub(super) struct Connection {
     /// Distinguishes this connection from others to the same node.
     pub(super) number: u64,
     link: OnceLock<Link>,
-    link_table: Mutex<LinkTable>,
+    monitor_table: Mutex<MonitorTable>,
     /// Links and monitors of this connection are being notified of the loss, or have been.
     lost: AtomicBool,
     /// Set when all have been notified of the loss.
@@ -40,9 +40,9 @@ pub(super) struct Connection {
 impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
-        let (link, link_table, lost, agent, requests, user) = Default::default();
+        let (link, monitor_table, lost, agent, requests, user) = Default::default();
         let over = SetOnce::new();
-        Arc::new(Self { node, number, link, link_table, lost, over, agent, requests, user })
+        Arc::new(Self { node, number, link, monitor_table, lost, over, agent, requests, user })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -80,9 +80,9 @@ impl Connection {
 
     /// The table of monitors over this connection. INVARIANT: signals that the table yields for a local process are
     /// delivered under its lock, so that the loss of the connection, and signals of the next one, come after them.
-    pub(super) fn link_table(&self) -> MutexGuard<'_, LinkTable> {
+    pub(super) fn monitor_table(&self) -> MutexGuard<'_, MonitorTable> {
         // No code under the lock panics.
-        self.link_table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.monitor_table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn flags(&self) -> Flags {
@@ -136,8 +136,8 @@ impl Connection {
     /// Monitors a local process on behalf of a remote one.
     pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: RemoteMonitor) {
         let monitor = ids.monitor();
-        let mut link_table = self.link_table();
-        if link_table.watched(monitor, ours, theirs) {
+        let mut monitor_table = self.monitor_table();
+        if monitor_table.watched(monitor, ours, theirs) {
             self.deliver(&ids.node, ours, RemoteSignal::Monitor(monitor));
         }
     }
@@ -153,8 +153,8 @@ impl Connection {
     /// meanwhile or afterwards.
     pub(super) fn lose(&self, node: &Node) {
         self.begin_loss();
-        let mut link_table = self.link_table();
-        let lost = link_table.lose();
+        let mut monitor_table = self.monitor_table();
+        let lost = monitor_table.lose();
         for (monitor, ours) in lost.ours {
             let down = RemoteSignal::Down(monitor, ExitReason::NoConnection);
             node.deliver(&ours.proxy, ours.watcher, down);
@@ -162,7 +162,7 @@ impl Connection {
         for (ours, monitor) in lost.theirs {
             self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
         }
-        drop(link_table);
+        drop(monitor_table);
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
@@ -219,7 +219,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::cluster::links::link_table::LocalMonitor;
+    use crate::cluster::links::monitor_table::LocalMonitor;
 
     // D1: at the process limit a connection has no agent. It is closed at once, and a process may have used it before.
     #[tokio::test]
@@ -237,7 +237,7 @@ mod tests {
         let (ours, proxy) = (watcher.id(), LocalProcess::from(&proxy));
         let watched = Named::Name(Atom::from_static("shop"));
         let ours = LocalMonitor { watcher: ours, proxy, watched };
-        connection.link_table().watch(monitor, ours).expect("it is not lost");
+        connection.monitor_table().watch(monitor, ours).expect("it is not lost");
         connection.lose(&node);
         assert_eq!(watcher.ended().await, ExitReason::NoConnection);
     }

@@ -1,7 +1,7 @@
 //! Links and monitors between local and remote processes.
 
 pub(super) mod agent;
-pub(super) mod link_table;
+pub(super) mod monitor_table;
 pub(super) mod remote_link;
 pub(super) mod remote_links;
 

@@ -24,7 +24,7 @@ use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::LocalMonitor;
+use crate::cluster::links::monitor_table::LocalMonitor;
 use crate::cluster::links::remote_links::Linked;
 use crate::cluster::reason;
 use crate::cluster::rpc::into_term::into_term;
@@ -116,12 +116,12 @@ impl<M> Remote<M> {
             RemoteSignal::Monitor(monitor) => {
                 let (watcher, proxy, watched) = (from?, own, self.to.clone());
                 let ours = LocalMonitor { watcher, proxy, watched };
-                connection.link_table().watch(monitor, ours)?;
+                connection.monitor_table().watch(monitor, ours)?;
                 let (to, reference) = (self.to.clone(), ids.reference(monitor));
                 (Control::Monitor { from: sender, to, reference }, None)
             }
             RemoteSignal::Demonitor(monitor) => {
-                let Some(ours) = connection.link_table().unwatch(monitor) else {
+                let Some(ours) = connection.monitor_table().unwatch(monitor) else {
                     return Some(());
                 };
                 let (from, to) = (ids.pid(ours.watcher), ours.watched);

@@ -22,7 +22,7 @@ use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::{LocalMonitor, RemoteMonitor};
+use crate::cluster::links::monitor_table::{LocalMonitor, RemoteMonitor};
 use crate::cluster::links::remote_link::Deliveries;
 use crate::cluster::pid;
 use crate::cluster::reason;
@@ -295,7 +295,7 @@ impl Handler {
                 self.watched(RemoteMonitor { watcher: from, reference, watched: to });
             }
             Control::Demonitor { from, reference, .. } => {
-                let unwatched = self.connection.link_table().unwatched(&from, &reference);
+                let unwatched = self.connection.monitor_table().unwatched(&from, &reference);
                 if let Some((monitor, ours, _)) = unwatched {
                     let signal = RemoteSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
@@ -303,7 +303,7 @@ impl Handler {
             }
             Control::Down { reference, reason, .. } => {
                 let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
-                let watching = self.connection.link_table().unwatch(monitor);
+                let watching = self.connection.monitor_table().unwatch(monitor);
                 if let Some(LocalMonitor { watcher, proxy, .. }) = watching {
                     let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
                     let signal = RemoteSignal::Down(monitor, why);

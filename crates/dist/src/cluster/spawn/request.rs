@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::links::link_table::LocalMonitor;
+use crate::cluster::links::monitor_table::LocalMonitor;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
 
@@ -38,8 +38,8 @@ pub(crate) fn answered(
     result: Result<purlin_term::Pid, Atom>,
 ) {
     let Some(request) = core.ids.monitor_of(request) else { return };
-    let mut link_table = connection.link_table();
-    let Some(PendingRequest { by, proxy, born, answer: sender }) = link_table.answered(request)
+    let mut monitor_table = connection.monitor_table();
+    let Some(PendingRequest { by, proxy, born, answer: sender }) = monitor_table.answered(request)
     else {
         return;
     };
@@ -47,9 +47,9 @@ pub(crate) fn answered(
         Ok(pid) => {
             if let (true, Some(by)) = (monitored, by) {
                 let (proxy, watched) = (proxy.clone(), Named::Pid(pid.clone()));
-                link_table.watch(request, LocalMonitor { watcher: by, proxy, watched });
+                monitor_table.watch(request, LocalMonitor { watcher: by, proxy, watched });
             }
-            drop(link_table);
+            drop(monitor_table);
             if let (true, Some(by)) = (linked, by) {
                 core.linked(by, &pid, &proxy);
             }
@@ -204,7 +204,7 @@ impl PendingProxy {
         let proxy = LocalProcess::from(&self.pid);
         let asked = PendingRequest { by, proxy, born: self.born, answer: sender };
         connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
-        connection.link_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
+        connection.monitor_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
         let control = Control::Spawn(Box::new(spawn));
         connection.send_control(Some(from), control, Some(Term::List(arguments)));
         answer.await.unwrap_or(Err(NotSpawned::Lost))?;

@@ -9,7 +9,7 @@ use purlin_term::{Atom, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::monitor_table::RemoteMonitor;
 use crate::cluster::receive::requests::{Turn, in_turn};
 use crate::cluster::rpc::export::Job;
 

@@ -33,7 +33,7 @@ pub(crate) struct LocalMonitor {
 
 /// Monitors and spawn requests over a connection.
 #[derive(Debug, Default)]
-pub(crate) struct LinkTable {
+pub(crate) struct MonitorTable {
     /// The connection is lost; nothing more is recorded.
     lost: bool,
     /// Monitors held by local processes.
@@ -53,7 +53,7 @@ pub(crate) struct LostRelations {
     pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
-impl LinkTable {
+impl MonitorTable {
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
     pub(crate) fn watch(&mut self, monitor: MonitorRef, ours: LocalMonitor) -> Option<()> {
         (!self.lost).then(|| drop(self.ours.insert(monitor, ours)))
@@ -164,22 +164,28 @@ mod tests {
     // D1: it fires at most once, cancelled or not.
     #[test]
     fn remote_monitor_fires_at_most_once_and_not_after_demonitor() {
-        let mut link_table = LinkTable::default();
+        let mut monitor_table = MonitorTable::default();
         let [first, second] = [1, 2].map(MonitorRef::from_number);
-        assert!(link_table.watched(first, local(1), theirs(1)));
-        assert!(link_table.watched(second, local(1), theirs(2)));
-        assert!(!link_table.watched(MonitorRef::from_number(3), local(1), theirs(2)), "duplicate");
+        assert!(monitor_table.watched(first, local(1), theirs(1)));
+        assert!(monitor_table.watched(second, local(1), theirs(2)));
+        assert!(
+            !monitor_table.watched(MonitorRef::from_number(3), local(1), theirs(2)),
+            "duplicate"
+        );
         let RemoteMonitor { watcher, reference, .. } = theirs(1);
-        assert_eq!(link_table.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
-        assert_eq!(link_table.unwatched(&watcher, &reference), None);
-        assert_eq!(link_table.fires(first), None);
-        assert_eq!(link_table.fires(second), Some(theirs(2)));
-        assert_eq!(link_table.fires(second), None);
+        assert_eq!(
+            monitor_table.unwatched(&watcher, &reference),
+            Some((first, local(1), theirs(1)))
+        );
+        assert_eq!(monitor_table.unwatched(&watcher, &reference), None);
+        assert_eq!(monitor_table.fires(first), None);
+        assert_eq!(monitor_table.fires(second), Some(theirs(2)));
+        assert_eq!(monitor_table.fires(second), None);
     }
 
     #[test]
     fn the_newest_monitor_by_name_is_found_among_those_of_its_watcher() {
-        let mut link_table = LinkTable::default();
+        let mut monitor_table = MonitorTable::default();
         let monitor = |reference: u32, by_name: bool| {
             let RemoteMonitor { watcher, reference, watched } =
                 RemoteMonitor { watcher: theirs(1).watcher, ..theirs(reference) };
@@ -188,37 +194,40 @@ mod tests {
         };
         let all = [monitor(1, true), monitor(2, true), monitor(3, false), theirs(4)];
         for (number, theirs) in (1..).zip(all) {
-            assert!(link_table.watched(MonitorRef::from_number(number), local(1), theirs));
+            assert!(monitor_table.watched(MonitorRef::from_number(number), local(1), theirs));
         }
-        let newest = link_table.newest_by_name(&theirs(1).watcher);
+        let newest = monitor_table.newest_by_name(&theirs(1).watcher);
         assert_eq!(newest.as_ref(), Some(&theirs(2).reference));
-        assert_eq!(link_table.monitored(&theirs(1).watcher, &theirs(2).reference), Some(local(1)));
-        assert_eq!(link_table.newest_by_name(&theirs(5).watcher), None);
+        assert_eq!(
+            monitor_table.monitored(&theirs(1).watcher, &theirs(2).reference),
+            Some(local(1))
+        );
+        assert_eq!(monitor_table.newest_by_name(&theirs(5).watcher), None);
         // A monitor that fires or is cancelled is no longer found.
-        assert!(link_table.fires(MonitorRef::from_number(2)).is_some());
-        let newest = link_table.newest_by_name(&theirs(1).watcher);
+        assert!(monitor_table.fires(MonitorRef::from_number(2)).is_some());
+        let newest = monitor_table.newest_by_name(&theirs(1).watcher);
         assert_eq!(newest.as_ref(), Some(&theirs(1).reference));
-        assert!(link_table.unwatched(&theirs(1).watcher, &theirs(1).reference).is_some());
-        assert_eq!(link_table.newest_by_name(&theirs(1).watcher), None);
-        assert!(link_table.by_name.keys().eq([&theirs(4).watcher]), "no empty set is kept");
+        assert!(monitor_table.unwatched(&theirs(1).watcher, &theirs(1).reference).is_some());
+        assert_eq!(monitor_table.newest_by_name(&theirs(1).watcher), None);
+        assert!(monitor_table.by_name.keys().eq([&theirs(4).watcher]), "no empty set is kept");
     }
 
     // Quadratic work, 4 * 10^10 comparisons, would not end in the time of a test.
     #[test]
     fn finding_the_newest_monitor_by_name_does_not_examine_the_others() {
-        let mut link_table = LinkTable::default();
+        let mut monitor_table = MonitorTable::default();
         let all = 200_000;
         for n in 1..=all {
             let theirs = RemoteMonitor { watcher: theirs(1).watcher, ..theirs(n) };
             let monitor = MonitorRef::from_number(n.into());
-            assert!(link_table.watched(monitor, local(1), theirs));
+            assert!(monitor_table.watched(monitor, local(1), theirs));
         }
         for n in (1..=all).rev() {
-            let newest = link_table.newest_by_name(&theirs(1).watcher).expect("one is left");
+            let newest = monitor_table.newest_by_name(&theirs(1).watcher).expect("one is left");
             assert_eq!(newest, theirs(n).reference);
-            assert!(link_table.unwatched(&theirs(1).watcher, &newest).is_some());
+            assert!(monitor_table.unwatched(&theirs(1).watcher, &newest).is_some());
         }
-        assert_eq!(link_table.newest_by_name(&theirs(1).watcher), None);
+        assert_eq!(monitor_table.newest_by_name(&theirs(1).watcher), None);
     }
 
     fn proxy(node: &purlin::Node) -> LocalProcess {
@@ -227,22 +236,22 @@ mod tests {
 
     #[test]
     fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
-        let mut link_table = LinkTable::default();
+        let mut monitor_table = MonitorTable::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
         let first = proxy(&node);
         let ours = || {
             let (watcher, proxy) = (local(1), first.clone());
             LocalMonitor { watcher, proxy, watched: theirs(1).watched }
         };
-        assert!(link_table.watch(MonitorRef::from_number(1), ours()).is_some());
-        assert!(link_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
-        let lost = link_table.lose();
+        assert!(monitor_table.watch(MonitorRef::from_number(1), ours()).is_some());
+        assert!(monitor_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
+        let lost = monitor_table.lose();
         let [(monitor, fires)] = &lost.ours[..] else { panic!("{:?}", lost.ours) };
         assert_eq!((*monitor, fires.watcher), (MonitorRef::from_number(1), local(1)));
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
-        assert!(link_table.watch(MonitorRef::from_number(3), ours()).is_none());
-        assert!(!link_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
-        let again = link_table.lose();
+        assert!(monitor_table.watch(MonitorRef::from_number(3), ours()).is_none());
+        assert!(!monitor_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
+        let again = monitor_table.lose();
         assert!(again.ours.is_empty() && again.theirs.is_empty());
     }
 }
