@@ -1,4 +1,4 @@
-//! One connection of the cluster: its link, and its table of links and monitors.
+//! One connection of the cluster: its link, and its table of monitors.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tokio::sync::SetOnce;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
-use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::cluster::links::monitor_table::{MonitorTable, RemoteMonitor};
 use crate::cluster::receive::requests::Requests;
 
 /// The number under which the node sends to local processes.
@@ -36,8 +36,8 @@ pub(super) struct Connection {
     /// Number of the node as a sender to local processes.
     sender: u32,
     link: OnceLock<Link>,
-    link_table: Mutex<LinkTable>,
-    /// Links and monitors of this connection have been notified of the loss.
+    monitor_table: Mutex<MonitorTable>,
+    /// Links and monitors of this connection are being notified of the loss, or have been.
     lost: AtomicBool,
     /// Set when all have been notified of the loss.
     pub(super) over: SetOnce<()>,
@@ -52,10 +52,21 @@ pub(super) struct Connection {
 impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
-        let (link, link_table, lost, agent, requests, user) = Default::default();
+        let (link, monitor_table, lost, agent, requests, user) = Default::default();
         let over = SetOnce::new();
         let sender = sender_number(&node);
-        Arc::new(Self { node, number, sender, link, link_table, lost, over, agent, requests, user })
+        Arc::new(Self {
+            node,
+            number,
+            sender,
+            link,
+            monitor_table,
+            lost,
+            over,
+            agent,
+            requests,
+            user,
+        })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -68,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// Whether links and monitors of this connection have been notified of the loss.
+    /// Whether links and monitors of this connection are being notified of the loss, or have been.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
@@ -91,12 +102,11 @@ impl Connection {
         self.link.get()
     }
 
-    /// The table of links and monitors over this connection. INVARIANT: signals that the table yields for a local
-    /// process are delivered under its lock, so that the loss of the connection, and signals of the next one, come
-    /// after them.
-    pub(super) fn link_table(&self) -> MutexGuard<'_, LinkTable> {
+    /// The table of monitors over this connection. INVARIANT: signals that the table yields for a local process are
+    /// delivered under its lock, so that the loss of the connection, and signals of the next one, come after them.
+    pub(super) fn monitor_table(&self) -> MutexGuard<'_, MonitorTable> {
         // No code under the lock panics.
-        self.link_table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.monitor_table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn flags(&self) -> Flags {
@@ -140,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// Delivers a monitor signal to a local process.
+    /// Delivers a signal about a remote monitor to a local process. Without an agent, no remote monitor is in effect.
     pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: RemoteSignal) {
         if let Some(agent) = self.agent.get() {
             node.deliver(agent, to, signal);
@@ -150,8 +160,8 @@ impl Connection {
     /// Monitors a local process on behalf of a remote one.
     pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: RemoteMonitor) {
         let monitor = ids.monitor();
-        let mut link_table = self.link_table();
-        if link_table.watched(monitor, ours, theirs) {
+        let mut monitor_table = self.monitor_table();
+        if monitor_table.watched(monitor, ours, theirs) {
             self.deliver(&ids.node, ours, RemoteSignal::Monitor(monitor));
         }
     }
@@ -174,20 +184,23 @@ impl Connection {
         with_sender(self.sender, f)
     }
 
-    /// Marks the connection as lost: all links and monitors over it fire `noconnection`. No signal of the peer is
-    /// delivered meanwhile or afterwards.
-    pub(super) fn lose(&self, node: &Node) {
-        // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
-        // is a hint, and the table is authoritative.
+    /// Marks the connection as lost for new signals, before links and monitors are notified.
+    pub(super) fn begin_loss(&self) {
+        // ORDER: a process notified afterwards sees the flag set, because the delivery orders the two; for other readers
+        // it is a hint, and the tables are authoritative.
         self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Marks the connection as lost: all monitors over it fire `noconnection`. No signal of the peer is delivered
+    /// meanwhile or afterwards.
+    pub(super) fn lose(&self, node: &Node) {
+        self.begin_loss();
         self.in_order(|| {
-            let mut link_table = self.link_table();
-            let lost = link_table.lose();
-            for (ours, name, signal) in lost.links {
-                node.deliver(&name, ours, signal);
-            }
-            for (ours, monitor) in lost.ours {
-                self.deliver(node, ours, RemoteSignal::Down(monitor, ExitReason::NoConnection));
+            let mut monitor_table = self.monitor_table();
+            let lost = monitor_table.lose();
+            for (monitor, ours) in lost.ours {
+                let down = RemoteSignal::Down(monitor, ExitReason::NoConnection);
+                node.deliver(&ours.proxy, ours.watcher, down);
             }
             for (ours, monitor) in lost.theirs {
                 self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
@@ -238,5 +251,37 @@ impl Deferred {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::{Down, Process};
+    use purlin_dist_protocol::control::Named;
+    use purlin_term::Atom;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::cluster::links::monitor_table::LocalMonitor;
+
+    // D1: at the process limit a connection has no agent. It is closed at once, and a process may have used it before.
+    #[tokio::test]
+    async fn a_monitor_over_a_connection_without_an_agent_fires_when_the_connection_is_lost() {
+        let node = Node::builder().workers(1).build().expect("a node");
+        let proxy = node.spawn(async |mut me: Process<()>| me.receive().await);
+        let (sender, made) = oneshot::channel();
+        let of = proxy.clone();
+        let watcher = node.spawn(async move |mut me: Process<Down>| {
+            let _ = sender.send(me.monitor(&of));
+            me.receive().await.reason
+        });
+        let monitor = made.await.expect("it monitors");
+        let connection = Connection::new("there@h".parse().expect("a name"), 1);
+        let (ours, proxy) = (watcher.id(), LocalProcess::from(&proxy));
+        let watched = Named::Name(Atom::from_static("shop"));
+        let ours = LocalMonitor { watcher: ours, proxy, watched };
+        connection.monitor_table().watch(monitor, ours).expect("it is not lost");
+        connection.lose(&node);
+        assert_eq!(watcher.ended().await, ExitReason::NoConnection);
     }
 }

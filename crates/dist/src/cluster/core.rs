@@ -25,6 +25,7 @@ use crate::cluster::connection::{Connection, Deferred};
 use crate::cluster::global::handle::Global;
 use crate::cluster::groups::sharers::Sharers;
 use crate::cluster::ids::Ids;
+use crate::cluster::links::remote_links::RemoteLinks;
 use crate::cluster::net_kernel::monitor::Watch;
 use crate::cluster::net_kernel::nodes::Nodes;
 use crate::cluster::net_kernel::reach::Reach;
@@ -50,6 +51,8 @@ pub(super) struct Core {
     pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
+    /// Links to the processes of all nodes.
+    links: Mutex<RemoteLinks<Arc<Connection>>>,
     /// Counts of `State::proxies`.
     proxy_counts: Arc<ProxyCounts>,
     /// One permit for each call in progress.
@@ -106,6 +109,7 @@ impl Core {
             answers_within,
             runtime: Handle::current(),
             state: Mutex::new(state),
+            links: Mutex::default(),
             proxy_counts,
             dials: Semaphore::new(MAX_DIALS),
             changed: Notify::new(),
@@ -122,6 +126,22 @@ impl Core {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // No code under the lock panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The table of links. INVARIANT: what the table requires is delivered and sent under its lock. So a local process
+    /// and the peer receive signals about links in the order in which the table changed, and the loss of a connection
+    /// between the signals of this connection and of the next one. The lock is the innermost of the cluster.
+    pub(super) fn links(&self) -> MutexGuard<'_, RemoteLinks<Arc<Connection>>> {
+        // No code under the lock panics.
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A remote process links to a local one, which receives the link from the proxy.
+    pub(super) fn linked(&self, ours: ProcessId, theirs: &purlin_term::Pid, proxy: &LocalProcess) {
+        let mut links = self.links();
+        if links.linked(ours, theirs, proxy.clone()) {
+            self.ids.node.deliver(proxy, ours, RemoteSignal::Link);
+        }
     }
 
     /// The established connection to a node, or `None`. WHY not a lost one: a process that has received `noconnection`

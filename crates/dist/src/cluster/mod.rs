@@ -64,7 +64,7 @@
 //! | `net_kernel/` | how connections are established: hosts, cookies, discovery; monitors of nodes |
 //! | `readiness.rs` | what a readiness probe asks |
 //! | `handle.rs`, `core.rs` | [`Cluster`], and the state that all handles share |
-//! | `links/`, `connection.rs` | one connection, with its links and monitors |
+//! | `links/`, `connection.rs` | one connection, with its monitors; links over all connections |
 //! | `ids.rs`, `reason.rs`, `pid.rs` | conversion of ids and exit reasons; `serde` for [`purlin::Pid`] |
 
 /// A tuple whose first element is an atom; the others are converted to terms.

@@ -7,12 +7,15 @@
 //! | `Error(why)` | `Why` |
 //! | `Panic` | `{panic, Message, Place}`, binaries |
 //!
-//! `Why` is the term itself if it came from another node as [`TermReason`], otherwise a binary of its `Display` text.
+//! `Why` is the term itself if it came from another node as [`TermReason`] and can be encoded, otherwise a binary of its
+//! `Display` text. WHY: an exit or down signal is sent once, and must not be lost for its reason.
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_dist_protocol::link::DeferredAnswer;
 use purlin_term::Term;
+
+use crate::cluster::rpc::encodable::encodable;
 
 /// A term as an exit reason. A reason from another node contains it ([`purlin::Cause::downcast_ref`]); a process
 /// that exits with it sends that term to other nodes.
@@ -50,7 +53,7 @@ const ATOMS: [(&str, ExitReason); 8] = [
     ("system_limit", ExitReason::SystemLimit),
 ];
 
-/// Converts an exit reason to a term.
+/// Converts an exit reason to a term that can be encoded as a part of another.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
         ExitReason::ShutdownWith(why) => tagged!("shutdown", cause_to_term(why)),
@@ -68,8 +71,10 @@ fn cause_to_term(why: &Cause) -> Term {
         return cause_to_term(why);
     }
     match (why.downcast_ref(), why.downcast_ref()) {
-        (Some(TermReason(term)), _) | (None, Some(CountedReason { term, .. })) => term.clone(),
-        (None, None) => Term::from(why.to_string().as_str()),
+        (Some(TermReason(term)), _) if encodable(term).is_ok() => term.clone(),
+        // The result of a function has been checked.
+        (None, Some(CountedReason { term, .. })) => term.clone(),
+        _ => Term::from(why.to_string().as_str()),
     }
 }
 
@@ -109,5 +114,14 @@ mod tests {
         assert_eq!(to_term(&ExitReason::error("no disk")), Term::from("no disk"));
         let why = to_term(&ExitReason::shutdown_with("upgrade"));
         assert_eq!(why, Term::tuple([Term::atom("shutdown"), Term::from("upgrade")]));
+    }
+
+    #[test]
+    fn a_term_that_cannot_be_encoded_becomes_a_binary_of_its_text() {
+        let why = Term::tuple([Term::atom("x"), Term::Local([1, 2, 3][..].into())]);
+        let text = Term::from("{x,#Local<3 bytes>}");
+        assert_eq!(to_term(&ExitReason::error(TermReason(why.clone()))), text);
+        let shutdown = to_term(&ExitReason::shutdown_with(TermReason(why)));
+        assert_eq!(shutdown, Term::tuple([Term::atom("shutdown"), text]));
     }
 }

@@ -7,8 +7,8 @@ use crate::processes::{Received, beam_and_ours, exit, found, join, pid, start, t
 use crate::support::{Connected, Epmd, HANG, Ours, in_time, until};
 use purlin::{ExitReason, Pid as Address, Process, receive};
 use purlin_dist::NodeName;
-use purlin_dist::cluster::{CallError, Cluster, GenCall};
-use purlin_dist::control::Control;
+use purlin_dist::cluster::{CallError, Cluster, GenCall, TermReason};
+use purlin_dist::control::{Control, Named};
 use purlin_term::{Pid, Term};
 use tokio::sync::{Notify, oneshot};
 
@@ -320,6 +320,73 @@ async fn an_unlink_without_acknowledgement_does_not_void_the_next_link() {
         _ => None,
     };
     assert_eq!(next(&mut peer, ends).await, (ours, theirs));
+}
+
+// L1, L2: a process unlinks and links again before it reads the loss of the connection. The new link exists at both ends
+// or at none; the exit of the process reveals which.
+#[tokio::test]
+async fn a_link_made_before_the_loss_is_read_is_not_left_at_the_remote_end() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+    let relinks = start(&cluster, "relinks", async move |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.link(&theirs);
+        // WHY blocked: the process must not read the loss.
+        let _ = goes_on.recv();
+        me.unlink(&theirs);
+        me.link(&theirs);
+        let lost = exit(&mut me).await;
+        assert_eq!(lost.from, Some(theirs.id()));
+        lost.reason
+    });
+    let (mut raw, mut peer, ours) = speaks_for_itself(&epmd, &cluster, "relinks").await;
+    let theirs = raw.pid(7);
+    sends(&peer, &ours, Term::from(theirs.clone())).await;
+    next(&mut peer, |said| matches!(said, Control::Link { .. }).then_some(())).await;
+    peer.link.close();
+    until("the loss", || cluster.nodes().is_empty()).await;
+    drop(go_on);
+    let mut peer = in_time("a connection", raw.called()).await;
+    assert_eq!(found(relinks).await, ExitReason::NoConnection);
+    // A message of the same proxy, after all its signals.
+    cluster.pid::<Term>(&theirs).expect("there is room").send(Term::atom("after"));
+    let (mut links, mut exits) = (0, 0);
+    loop {
+        match peer.next().await.control {
+            Control::Link { .. } => links += 1,
+            Control::Exit { .. } => exits += 1,
+            Control::Send { .. } | Control::SendSender { .. } => break,
+            _ => {}
+        }
+    }
+    assert_eq!(links, exits, "the remote process is linked to one that has ended");
+}
+
+// D1, L2: the signal of an end is sent whatever its reason is; the term here cannot be a part of another.
+#[tokio::test]
+async fn an_end_whose_reason_cannot_be_encoded_reaches_links_and_monitors() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let _ends: oneshot::Receiver<()> = start(&cluster, "ends", async |mut me, _| {
+        term(&mut me).await;
+        let why = Term::tuple([Term::atom("x"), Term::Local([1, 2, 3][..].into())]);
+        purlin::exit(ExitReason::error(TermReason(why)))
+    });
+    let (raw, mut peer, ours) = speaks_for_itself(&epmd, &cluster, "ends").await;
+    let (theirs, reference) = (raw.pid(7), raw.reference(1));
+    peer.send(Control::Link { from: theirs.clone(), to: ours.clone() }, None).await;
+    let watched = Named::Pid(ours.clone());
+    peer.send(Control::Monitor { from: theirs.clone(), to: watched, reference }, None).await;
+    sends(&peer, &ours, Term::atom("end")).await;
+    let mut ends = [peer.next().await, peer.next().await].map(|signal| match signal.control {
+        Control::Exit { from, to, .. } => ("exit", from, to),
+        Control::Down { from: Named::Pid(from), to, .. } => ("down", from, to),
+        other => panic!("{other:?}"),
+    });
+    ends.sort_by_key(|(kind, ..)| *kind);
+    let found = ["down", "exit"].map(|kind| (kind, ours.clone(), theirs.clone()));
+    assert_eq!(ends, found);
 }
 
 // L1, L2: one link to the process, whichever proxy it is made through; its end is reported once per proxy.

@@ -1,14 +1,17 @@
 //! Reaching a BEAM from our node: processes spawned there, and aliases in both directions.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::processes;
 use crate::processes::{Received, beam_and_ours, down, exit, found, join, start, term};
-use crate::support::{Beam, Epmd, Ours, welcome};
+use crate::support::{Beam, Connected, Epmd, Ours, in_time, welcome};
 use purlin::{ExitReason, Monitored, receive};
 use purlin_dist::cluster::{NotSpawned, TermReason};
-use purlin_dist::control::Control;
-use purlin_dist::frame::Signal;
+use purlin_dist::control::{Control, Spawn};
 use purlin_dist::{Flags, NodeName};
-use purlin_term::Term;
+use purlin_term::{Atom, Term};
+use tokio::sync::Notify;
 
 fn why(reason: &ExitReason) -> Term {
     let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };
@@ -79,7 +82,7 @@ async fn a_process_spawned_remotely_with_a_monitor_is_never_missed() {
         new.exit(ExitReason::Kill);
         let down = down(&mut me).await;
         assert_eq!((down.monitor, down.reason), (other, ExitReason::Killed));
-        receive!(me, { Received::Down(_) => false, after std::time::Duration::ZERO => true })
+        receive!(me, { Received::Down(_) => false, after Duration::ZERO => true })
     });
     assert!(found(spawns).await, "a down more");
 }
@@ -153,6 +156,22 @@ async fn a_failed_remote_spawn_returns_its_reason() {
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
 }
 
+/// Waits for a spawn request of our node, which gets no `user`.
+async fn spawn_request(peer: &mut Connected) -> Spawn {
+    loop {
+        match peer.next().await.control {
+            // The look-up of `user`.
+            Control::Monitor { from, to, reference } => {
+                let noproc = Some(Term::atom("noproc"));
+                let down = Control::Down { from: to, to: from, reference, reason: noproc };
+                peer.send(down, None).await;
+            }
+            Control::Spawn(spawn) => return *spawn,
+            _ => {}
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_spawn_request_ends_when_the_connection_is_lost() {
     let epmd = Epmd::start();
@@ -163,24 +182,50 @@ async fn a_spawn_request_ends_when_the_connection_is_lost() {
     let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
         let refused = cluster.spawn_monitor(&me, &there, "a", "b", vec![]).await;
         assert!(matches!(refused, Err(NotSpawned::Lost)), "{refused:?}");
-        receive!(me, { Received::Down(_) => false, after std::time::Duration::ZERO => true })
+        receive!(me, { Received::Down(_) => false, after Duration::ZERO => true })
     });
-    loop {
-        match peer.next().await {
-            // The look-up of `user`.
-            Signal { control: Control::Monitor { from, to, reference }, .. } => {
-                let noproc = Some(Term::atom("noproc"));
-                let down = Control::Down { from: to, to: from, reference, reason: noproc };
-                peer.send(down, None).await;
-            }
-            Signal { control: Control::Spawn(_), .. } => break,
-            _ => {}
-        }
-    }
+    spawn_request(&mut peer).await;
     peer.link.close();
     assert!(found(spawns).await, "a down of a process that never was");
     let left = cluster.node().processes().len();
     assert!(left < 10, "{left} processes are left");
+}
+
+// D1
+#[tokio::test]
+async fn the_monitor_of_a_cancelled_spawn_that_fails_fires_once() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let raw = Ours::start(&epmd, "raw").await;
+    let mut peer = raw.call(cluster.name()).await;
+    for refuses in [true, false] {
+        let there = raw.local.name.clone();
+        let (asked, cancelled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (cancels, is_cancelled) = (Arc::clone(&asked), Arc::clone(&cancelled));
+        let name = format!("spawns {refuses}");
+        let spawns = start(&cluster, &name, async move |mut me, cluster| {
+            tokio::select! {
+                spawned = cluster.spawn_monitor(&me, &there, "a", "b", vec![]) => panic!("{spawned:?}"),
+                () = cancels.notified() => {}
+            }
+            is_cancelled.notify_one();
+            let reason = down(&mut me).await.reason;
+            (reason, receive!(me, { Received::Down(_) => false, after Duration::ZERO => true }))
+        });
+        let spawn = spawn_request(&mut peer).await;
+        asked.notify_one();
+        in_time("the cancellation", cancelled.notified()).await;
+        if refuses {
+            let (request, to, result) =
+                (spawn.request, spawn.from, Err(Atom::from_static("system_limit")));
+            let (linked, monitored, token) = (false, false, None);
+            let refusal = Control::Spawned { request, to, linked, monitored, result, token };
+            peer.send(refusal, None).await;
+        } else {
+            peer.link.close();
+        }
+        assert_eq!(found(spawns).await, (ExitReason::NoProcess, true));
+    }
 }
 
 // L9

@@ -8,7 +8,7 @@
 //!
 //! The signals of [`RemoteSignal`] correspond one to one to those of Erlang's distribution protocol. A proxy stores
 //! none of them: links and monitors are recorded at both ends and in the transport, which must report `noconnection` to
-//! this end when it loses the other.
+//! this end when it loses the other: a link by [`Node::deliver_link_loss`], a monitor by `Down`.
 //!
 //! | on this node | signal given to the transport | signal delivered in return |
 //! |---|---|---|
@@ -20,7 +20,7 @@
 //! | [`Pid::exit`] | `Exit` | |
 //!
 //! In the other direction, a delivered `Link`, `Unlink` or `Monitor` is answered through the transport of the proxy
-//! that is its sender, also if the receiving process has ended (L6, D2).
+//! that is its sender, also if the receiving process has ended (L6, D2). So is the loss of a link, by `UnlinkAck`.
 //!
 //! A proxy ends when its transport says so. It also ends when its node stops, after all processes that could send to
 //! it have ended; the remote process is not informed of that. Local processes see a proxy that has ended as they see
@@ -246,6 +246,24 @@ impl Node {
             RemoteSignal::Demonitor(monitor) => Signal::Demonitor(monitor.0),
             RemoteSignal::Down(monitor, reason) => Signal::Down { reference: monitor.0, reason },
         };
+        let unread = match self.find(to) {
+            Some(process) => process.signal(signal).err(),
+            None => Some(signal),
+        };
+        if let Some(unread) = unread {
+            answer_as_ended(to, unread);
+        }
+    }
+
+    /// Puts the loss of a link to a proxy into the inbox of a process of this node: the process removes the link and
+    /// receives an exit signal with the reason `noconnection`, unless it has unlinked. In any case the proxy's transport
+    /// is given the acknowledgement with the number `id`. Whatever the process has sent about the link before that, it
+    /// sent before it read the loss.
+    ///
+    /// WHY not [`RemoteSignal::LinkExit`]: a process can link to the proxy again, and the transport must know whether it
+    /// did so before or after it read the loss.
+    pub fn deliver_link_loss(&self, from: &LocalProcess, to: ProcessId, id: u64) {
+        let signal = Signal::LinkLost { from: from.0.clone(), id };
         let unread = match self.find(to) {
             Some(process) => process.signal(signal).err(),
             None => Some(signal),

@@ -25,7 +25,7 @@ use crate::process::spawn::try_spawn_on;
 use crate::process::unwind::{catch, contain};
 use crate::signals::end::answer_as_ended;
 use crate::signals::local_state::LocalState;
-use crate::signals::signal::Signal;
+use crate::signals::signal::{Signal, send_signal};
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError};
 
 /// An item of the arrival queue.
@@ -215,6 +215,13 @@ fn fetch<M: Send + 'static>(
                 contain(|| drop(message));
             }
             Signal::Group(_, event) => drop(event),
+            // Another proxy is linked to this one, by a remote process.
+            Signal::LinkLost { from, id } => {
+                let peer = ProcessId::of(&from);
+                send_signal(&from, Signal::UnlinkAck { from: ProcessId::of(&me), id });
+                let lost = Signal::LinkExit { from: peer, reason: ExitReason::NoConnection };
+                arrivals.push_back(Arrived::Signal(lost));
+            }
             // E1: the stop of the proxy's own node is not forwarded to the remote process.
             Signal::Exit { from: None, reason } if is_stopping() => *stops = Some(reason),
             signal => arrivals.push_back(Arrived::Signal(signal)),

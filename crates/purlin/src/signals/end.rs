@@ -64,6 +64,7 @@ pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal
         }
         asks @ (Signal::Link(_)
         | Signal::Unlink { .. }
+        | Signal::LinkLost { .. }
         | Signal::Monitor { .. }
         | Signal::WatchEnd(_)) => local.extended().cold().late.push(asks),
         unread => contain(|| drop(unread)),
@@ -87,7 +88,9 @@ pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
         Signal::Link(peer) => {
             send_signal(&peer, Signal::LinkExit { from: me, reason: ExitReason::NoProcess });
         }
-        Signal::Unlink { from, id } => send_signal(&from, Signal::UnlinkAck { from: me, id }),
+        Signal::Unlink { from, id } | Signal::LinkLost { from, id } => {
+            send_signal(&from, Signal::UnlinkAck { from: me, id });
+        }
         // D2
         Signal::Monitor { reference, watcher } => {
             send_signal(&watcher, Signal::Down { reference, reason: ExitReason::NoProcess });

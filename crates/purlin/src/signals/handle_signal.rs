@@ -147,6 +147,17 @@ fn handle_other_signal<M: Send + 'static>(
             send_signal(&from, Signal::UnlinkAck { from: ProcessId::of(&me), id: number });
             SignalOutcome::Nothing
         }
+        Signal::LinkLost { from, id } => {
+            let peer = ProcessId::of(&from);
+            let link = me.local(|local| local.extended().unlinked_by(peer));
+            send_signal(&from, Signal::UnlinkAck { from: ProcessId::of(&me), id });
+            // L5: if this process has unlinked, its entry waits for the acknowledgement of that.
+            let Some(priority) = link.map(|link| link.has_priority()) else {
+                return SignalOutcome::Nothing;
+            };
+            let reason = ExitReason::NoConnection;
+            handle_exit_signal(me, Some(peer), reason, Origin::Link, priority)
+        }
         Signal::UnlinkAck { from, id } => {
             drop(me.local(|local| local.extended().unlink_acknowledged(from, id)));
             SignalOutcome::Nothing

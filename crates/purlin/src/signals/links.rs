@@ -6,7 +6,8 @@
 //! the entry is down, every signal of the peer about the link was sent before the peer read the
 //! unlink. An exit is ignored (L5), and so is a link, which the peer removes itself when it reads
 //! the unlink. Linking again meanwhile marks the entry as up; the acknowledgement, which has
-//! another number, then changes nothing.
+//! another number, then changes nothing. [`Signal::LinkLost`] is an unlink by the proxy of a remote
+//! process, whose connection is lost.
 
 use std::future::Future;
 

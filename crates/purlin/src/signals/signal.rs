@@ -29,7 +29,9 @@ pub(crate) enum Signal {
     Link(Peer),
     /// Request to remove a link, to be acknowledged (L5).
     Unlink { from: Peer, id: u64 },
-    /// Acknowledgement of an unlink.
+    /// The connection to a linked process was lost: an unlink that is also an exit signal with `noconnection`.
+    LinkLost { from: Peer, id: u64 },
+    /// Acknowledgement of an unlink or a loss.
     UnlinkAck { from: ProcessId, id: u64 },
     /// Request for a down signal at the end (D1).
     Monitor { reference: Reference, watcher: Peer },

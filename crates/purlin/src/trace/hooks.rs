@@ -75,6 +75,10 @@ pub(crate) fn handled_signal(signal: &Signal) {
     let (kind, other, what) = match signal {
         Signal::Exit { from, reason } => (EventKind::ReceiveExit, *from, text(reason)),
         Signal::LinkExit { from, reason } => (EventKind::ReceiveExit, Some(*from), text(reason)),
+        Signal::LinkLost { from, .. } => {
+            let from = Some(ProcessId::of(from));
+            (EventKind::ReceiveExit, from, text(&ExitReason::NoConnection))
+        }
         Signal::Down { reason, .. } => (EventKind::ReceiveDown, None, text(reason)),
         Signal::Link(peer) => (EventKind::Linked, Some(ProcessId::of(peer)), Cow::default()),
         Signal::Monitor { watcher, .. } => {

@@ -652,6 +652,61 @@ fn acknowledgements_and_exits_are_sent_while_the_transport_is_not_ready() {
     assert_eq!(next(), RemoteSignal::Down(monitor, ExitReason::Normal));
 }
 
+/// A transport that reports all signals.
+struct Reports(std::sync::mpsc::Sender<RemoteSignal>);
+
+impl Transport<()> for Reports {
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        Poll::Pending
+    }
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn message(&mut self, (): ()) {}
+
+    fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
+        let _ = self.0.send(signal);
+    }
+}
+
+// L1, L2, L5
+#[test]
+fn the_loss_of_a_link_is_acknowledged_and_is_an_exit_signal_unless_the_process_has_unlinked() {
+    let node = Node::builder().workers(1).build().unwrap();
+    let (sent, signals) = std::sync::mpsc::channel();
+    let proxy = node.spawn_proxy::<(), _>(1, Reports(sent)).unwrap();
+    let theirs = LocalProcess::from(&proxy);
+    let next = || signals.recv_timeout(HANG).expect("a signal");
+    let ours = node.spawn(async move |mut me: Process<Msg>| {
+        me.trap_exit(true);
+        me.link(&proxy);
+        assert_eq!(me.receive().await, Msg::Exit(ExitReason::NoConnection));
+        me.link(&proxy);
+        me.unlink(&proxy);
+        assert_eq!(me.receive().await, Msg::Number(1), "no exit signal");
+        me.link(&proxy);
+        me.receive().await;
+    });
+    let lost = |id| node.deliver_link_loss(&theirs, ours.id(), id);
+    assert_eq!(next(), RemoteSignal::Link);
+    lost(1);
+    assert_eq!(next(), RemoteSignal::UnlinkAck(1));
+    assert_eq!(next(), RemoteSignal::Link);
+    let RemoteSignal::Unlink(unlink) = next() else { panic!("no unlink") };
+    lost(2);
+    assert_eq!(next(), RemoteSignal::UnlinkAck(2));
+    ours.send(Msg::Number(1));
+    assert_eq!(next(), RemoteSignal::Link, "the link was down until now");
+    // The unlink was not acknowledged by the loss, and is none of the new link.
+    node.deliver(&theirs, ours.id(), RemoteSignal::UnlinkAck(unlink));
+    ours.send(Msg::Number(2));
+    assert_eq!(next(), RemoteSignal::LinkExit(ExitReason::Normal));
+    lost(3);
+    assert_eq!(next(), RemoteSignal::UnlinkAck(3), "for an ended process");
+}
+
 // WHY as many: the process table holds 65,536 references to a process that lives, counted as one.
 #[test]
 fn every_reference_to_an_ended_process_is_counted() {

@@ -10,7 +10,7 @@ use purlin_dist_protocol::control::Control;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::monitor_table::RemoteMonitor;
 use crate::cluster::reason;
 
 /// State of an agent. WHY weak: the agent must not keep the connection alive.
@@ -55,7 +55,7 @@ impl Transport<Infallible> for Agent {
     fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
         let RemoteSignal::Down(monitor, why) = signal else { return };
-        let fires = connection.link_table().remove_theirs(monitor);
+        let fires = connection.monitor_table().remove_theirs(monitor);
         let Some((ours, theirs)) = fires else { return };
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));

@@ -6,6 +6,11 @@
 //! end has sent about the link. So an unlink is acknowledged where it arrives, without waiting for the process at the
 //! far end.
 //!
+//! The segment over the connection ends when the connection is lost. The one to the local process does not: it ends as by
+//! an unlink, which is an exit signal as well. Until the local process has acknowledged it, whatever it has sent about the
+//! link was sent before it read the loss. So a link that it has sent before is not made on the next connection, where
+//! the local process would not have it.
+//!
 //! A remote process may have several proxies. Each has its own segment to the local process; all share the segment over
 //! the connection. An unlink from either side removes all of them.
 
@@ -15,11 +20,22 @@ use purlin::remote::{LocalProcess, RemoteSignal};
 /// Signals to deliver to a local process, each with the proxy that sends it.
 pub(crate) type Deliveries = Vec<(LocalProcess, RemoteSignal)>;
 
+/// What the link of a local process by a proxy requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LinkRequest {
+    /// Send a link to the peer.
+    Send,
+    /// Deliver the loss of the link with this number, because there is no connection.
+    Lost(u64),
+    Nothing,
+}
+
 /// This node's end of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LinkEnd {
     Up,
-    /// This node has unlinked with this number and waits for the acknowledgement.
+    /// This node has unlinked with this number, or signalled the loss of the connection, and waits for the
+    /// acknowledgement.
     Unlinking(u64),
 }
 
@@ -44,15 +60,27 @@ impl RemoteLink {
         self.local.iter_mut().find(|(own, _)| own.id() == proxy).map(|(_, end)| end)
     }
 
-    /// The local process links by a proxy. Returns whether to send a link to the peer.
-    pub(super) fn link(&mut self, proxy: LocalProcess) -> bool {
+    /// The local process links by a proxy; `number` is for the loss if there is no connection.
+    pub(super) fn link(
+        &mut self,
+        proxy: LocalProcess,
+        is_connected: bool,
+        number: u64,
+    ) -> LinkRequest {
         match self.local_end(proxy.id()) {
             // The local process has not read the unlink yet; it removes its end when it does.
-            Some(LinkEnd::Unlinking(_)) => return false,
+            Some(LinkEnd::Unlinking(_)) => return LinkRequest::Nothing,
             Some(LinkEnd::Up) => {}
+            None if !is_connected => {
+                self.local.push((proxy, LinkEnd::Unlinking(number)));
+                return LinkRequest::Lost(number);
+            }
             None => self.local.push((proxy, LinkEnd::Up)),
         }
-        self.remote.replace(LinkEnd::Up) != Some(LinkEnd::Up)
+        match self.remote.replace(LinkEnd::Up) {
+            Some(LinkEnd::Up) => LinkRequest::Nothing,
+            _ => LinkRequest::Send,
+        }
     }
 
     /// The remote process links. Returns whether to deliver a link to the local process by the proxy.
@@ -119,8 +147,18 @@ impl RemoteLink {
         self.local.retain(|(own, end)| own.id() != proxy || *end != LinkEnd::Unlinking(number));
     }
 
-    /// The remote process, or the connection to it, has ended. Returns the proxies whose exit signal to deliver to the
-    /// local process.
+    /// The connection is lost. Returns the proxies whose loss, with this number, to deliver to the local process.
+    pub(super) fn lose(&mut self, number: u64) -> Vec<LocalProcess> {
+        self.remote = None;
+        let up = self.local.iter_mut().filter(|(_, end)| *end == LinkEnd::Up);
+        up.map(|(proxy, end)| {
+            *end = LinkEnd::Unlinking(number);
+            proxy.clone()
+        })
+        .collect()
+    }
+
+    /// The remote process has ended. Returns the proxies whose exit signal to deliver to the local process.
     pub(super) fn remote_ended(&mut self) -> Vec<LocalProcess> {
         self.remote.take_if(|end| *end == LinkEnd::Up);
         let up = self.local.extract_if(.., |(_, end)| *end == LinkEnd::Up);

@@ -6,6 +6,7 @@ use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
 use purlin_dist_protocol::handshake::{Caller, Established, Refused};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
+use purlin_term::Atom;
 use tokio::time::{sleep, timeout};
 
 use crate::cluster::connection::Connection;
@@ -164,7 +165,12 @@ impl Core {
         // WHY before it is linked: no message of the peer is processed before that.
         let visible = link.flags().contains(Flags::PUBLISHED);
         self.nodes.notify(&node, NodeChange::Up { visible });
-        connection.linked(link.clone());
+        {
+            // WHY under this lock: neither end can use the connection before the table has it.
+            let mut links = self.links();
+            connection.linked(link.clone());
+            links.connect(node_atom(&node), Arc::clone(&connection));
+        }
         let (left, is_current) = {
             let state = self.state();
             let current = state.connections.get(&node);
@@ -202,10 +208,23 @@ impl Core {
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
+        connection.begin_loss();
+        connection.in_order(|| {
+            let mut links = self.links();
+            let lost = links.lose(connection.node.as_str(), |it| it.number == connection.number);
+            for (ours, proxy, number) in lost {
+                self.ids.node.deliver_link_loss(&proxy, ours, number);
+            }
+        });
         connection.lose(&self.ids.node);
         let visible = connection.flags().contains(Flags::PUBLISHED);
         self.nodes.notify(&connection.node, NodeChange::Down { visible });
     }
+}
+
+/// The name of a node in the pids of its processes.
+fn node_atom(node: &NodeName) -> Atom {
+    Atom::new(node.as_str()).unwrap_or(Atom::EMPTY)
 }
 
 /// Fires the watches of a lost node.

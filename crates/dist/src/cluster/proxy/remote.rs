@@ -1,8 +1,8 @@
 //! Transport of a proxy: encodes signals and messages for a remote process and writes them to the link.
 //!
 //! A signal without a connection establishes one, as in Erlang. Acknowledgements, and the ends of links and
-//! monitors, do not: they are meaningless without the connection they were set up on. If connecting fails,
-//! messages are dropped, and links and monitors are answered with `noconnection`.
+//! monitors, do not: no remote process waits for them without the connection they were set up on. If connecting
+//! fails, messages are dropped, and links and monitors are answered with `noconnection`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -24,6 +24,8 @@ use tracing::warn;
 
 use crate::cluster::connection::{Connection, sender_number};
 use crate::cluster::core::Core;
+use crate::cluster::links::monitor_table::LocalMonitor;
+use crate::cluster::links::remote_links::Linked;
 use crate::cluster::reason;
 use crate::cluster::rpc::into_term::into_term;
 
@@ -40,6 +42,8 @@ type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
 pub(crate) struct Remote<M> {
     core: Arc<Core>,
     node: NodeName,
+    /// Number of the node as a sender to local processes.
+    sender: u32,
     to: Named,
     /// Encoding of the current message.
     bytes: Vec<u8>,
@@ -69,6 +73,7 @@ impl<M> Remote<M> {
     ) -> Self {
         Self {
             core,
+            sender: sender_number(&node),
             node,
             to,
             bytes: Vec::new(),
@@ -104,73 +109,32 @@ impl<M> Remote<M> {
         })
     }
 
-    /// Sends a signal of a local process. Returns `None` if the remote side will not answer it.
+    /// Sends a signal of a local process that is not about a link. Returns `None` if the remote side will not answer it.
     fn send_signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) -> Option<()> {
         let connection = Arc::clone(self.connection.as_ref()?);
         let (ids, own) = (Arc::clone(&self.core.ids), self.own.get()?.clone());
         let sender = ids.pid(from.unwrap_or(own.id()));
         let flags = connection.flags();
-        let pid = match &self.to {
-            Named::Pid(pid) => Some(pid.clone()),
-            // A name receives messages and monitors only.
-            Named::Name(_) => None,
-        };
         let (control, payload) = match signal {
             RemoteSignal::Monitor(monitor) => {
-                connection.link_table().watch(monitor, from?, self.to.clone())?;
+                let (watcher, proxy, watched) = (from?, own, self.to.clone());
+                let ours = LocalMonitor { watcher, proxy, watched };
+                connection.monitor_table().watch(monitor, ours)?;
                 let (to, reference) = (self.to.clone(), ids.reference(monitor));
                 (Control::Monitor { from: sender, to, reference }, None)
             }
             RemoteSignal::Demonitor(monitor) => {
-                let Some((by, to)) = connection.link_table().unwatch(monitor) else {
+                let Some(ours) = connection.monitor_table().unwatch(monitor) else {
                     return Some(());
                 };
-                let reference = ids.reference(monitor);
-                (Control::Demonitor { from: ids.pid(by), to, reference }, None)
+                let (from, to) = (ids.pid(ours.watcher), ours.watched);
+                (Control::Demonitor { from, to, reference: ids.reference(monitor) }, None)
             }
-            RemoteSignal::Link => {
-                let (from, to) = (from?, pid?);
-                let mut link_table = connection.link_table();
-                if link_table.link(from, &to, own)? {
-                    self.send_link(&connection, Control::Link { from: sender, to });
-                }
-                return Some(());
+            RemoteSignal::Exit(why) => {
+                let to = self.pid()?.clone();
+                Control::exit2(flags, sender, to, reason::to_term(&why))
             }
-            RemoteSignal::Unlink(id) => {
-                let (from, to) = (from?, pid?);
-                let mut link_table = connection.link_table();
-                let (sends, deliveries) = link_table.unlink(from, &to, id, own)?;
-                if sends {
-                    self.send_link(&connection, Control::UnlinkId { id, from: sender, to });
-                }
-                connection.in_order(|| {
-                    for (proxy, signal) in deliveries {
-                        ids.node.deliver(&proxy, from, signal);
-                    }
-                });
-                return Some(());
-            }
-            RemoteSignal::UnlinkAck(id) => {
-                connection.link_table().local_acknowledged(from?, &pid?, id, own.id());
-                return Some(());
-            }
-            RemoteSignal::LinkExit(why) => {
-                let to = pid?;
-                if connection.link_table().local_ended(from?, &to, own.id()) {
-                    let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
-                    let own = Some(own.id());
-                    let core = &self.core;
-                    // WHY: after the messages of the process that has ended (M2).
-                    with_sender(from?.id(), || {
-                        core.send_after_pending(&connection, &to, own, exit)
-                    });
-                }
-                return Some(());
-            }
-            RemoteSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
-            // Monitors by remote processes are handled by the agent of the connection; a `Down` here is a request to
-            // end.
-            RemoteSignal::Down(..) => return Some(()),
+            _ => return Some(()),
         };
         let is_monitor = matches!(control, Control::Monitor { .. } | Control::Demonitor { .. });
         // WHY: a monitor of a process on a node of `ei` or jinterface fires only when the connection is lost, as on a BEAM.
@@ -180,8 +144,57 @@ impl<M> Remote<M> {
         Some(())
     }
 
-    /// Sends a control message about a link. The caller holds the lock of the link table, so that the peer receives such
-    /// messages in the order in which the table changed.
+    /// The remote process; `None` for a name, which receives messages and monitors only.
+    fn pid(&self) -> Option<&purlin_term::Pid> {
+        match &self.to {
+            Named::Pid(pid) => Some(pid),
+            Named::Name(_) => None,
+        }
+    }
+
+    /// Handles a signal of a local process about a link, over the connection of the table of links. WHY not the one of
+    /// this proxy: it may be lost, and the remote process may have linked over the next one.
+    fn link_signal(&self, from: ProcessId, to: purlin_term::Pid, signal: RemoteSignal) {
+        let Some(own) = self.own.get() else { return };
+        let (node, sender) = (&self.core.ids.node, self.core.ids.pid(from));
+        let mut links = self.core.links();
+        match signal {
+            RemoteSignal::Link => match links.link(from, &to, own.clone()) {
+                Linked::Send(connection) => {
+                    self.send_link(&connection, Control::Link { from: sender, to });
+                }
+                Linked::Lost(number) => node.deliver_link_loss(own, from, number),
+                Linked::Nothing => {}
+            },
+            RemoteSignal::Unlink(id) => {
+                let (connection, deliveries) = links.unlink(from, &to, id, own.clone());
+                if let Some(connection) = connection {
+                    self.send_link(&connection, Control::UnlinkId { id, from: sender, to });
+                }
+                for (proxy, signal) in deliveries {
+                    node.deliver(&proxy, from, signal);
+                }
+            }
+            RemoteSignal::UnlinkAck(id) => links.local_acknowledged(from, &to, id, own.id()),
+            RemoteSignal::LinkExit(why) => {
+                let connection = links.local_ended(from, &to, own.id());
+                // WHY: this needs the cluster's state. The local process has ended, and sends nothing about a link.
+                drop(links);
+                if let Some(connection) = connection {
+                    let (flags, why) = (connection.flags(), reason::to_term(&why));
+                    let exit = Control::exit(flags, sender, to.clone(), why);
+                    // WHY: after the messages of the process that has ended (M2).
+                    with_sender(from.id(), || {
+                        self.core.send_after_pending(&connection, &to, Some(own.id()), exit);
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends a control message about a link. The caller holds the lock of the table of links, so that the peer receives
+    /// such messages in the order in which the table changed.
     fn send_link(&self, connection: &Connection, control: Control) {
         connection.send_control(self.ordering_key.clone(), control, None);
     }
@@ -190,12 +203,13 @@ impl<M> Remote<M> {
     fn answer_for_lost(&self, from: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(own), Some(from)) = (self.own.get(), from) else { return };
         let answer = match signal {
-            RemoteSignal::Link => RemoteSignal::LinkExit(ExitReason::NoConnection),
             RemoteSignal::Monitor(monitor) => RemoteSignal::Down(monitor, ExitReason::NoConnection),
+            // By a name.
+            RemoteSignal::Link => RemoteSignal::LinkExit(ExitReason::NoConnection),
             RemoteSignal::Unlink(id) => RemoteSignal::UnlinkAck(id),
             _ => return,
         };
-        with_sender(sender_number(&self.node), || self.core.ids.node.deliver(own, from, answer));
+        with_sender(self.sender, || self.core.ids.node.deliver(own, from, answer));
     }
 }
 
@@ -267,10 +281,24 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
         if self.connection.as_ref().is_none_or(|connection| connection.is_lost()) {
             self.connection = self.core.connection(&self.node);
         }
+        let is_about_link = matches!(
+            signal,
+            RemoteSignal::Link
+                | RemoteSignal::Unlink(_)
+                | RemoteSignal::UnlinkAck(_)
+                | RemoteSignal::LinkExit(_)
+        );
         if let RemoteSignal::Down(_, why) = signal {
             // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::send_after_pending`, or the
             // proxy is unreferenced.
             self.over |= why == ExitReason::Normal;
+        } else if is_about_link {
+            match (from, self.pid().cloned()) {
+                (Some(from), Some(to)) => {
+                    with_sender(self.sender, || self.link_signal(from, to, signal));
+                }
+                _ => self.answer_for_lost(from, signal),
+            }
         } else if self.send_signal(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);
         }

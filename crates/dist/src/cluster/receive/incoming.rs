@@ -1,9 +1,8 @@
 //! Incoming control messages of a connection: delivers messages and signals to local processes, and answers requests.
 //!
-//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`]); `link`, `unlink` and `link_table`
-//! are about Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a
-//! remote one. A remote process is represented towards local ones by its *proxy*, a local process; the link table calls
-//! it `name`.
+//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`]); `link`, `unlink` and `links` are about
+//! Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a remote one. A remote process
+//! is represented towards local ones by its *proxy*, a local process, which is called `name`.
 //!
 //! The transport's reader task calls [`Receive`] for one control message at a time, in the order received, and reads
 //! nothing meanwhile. It waits for the connection's transport to be set, and while held signals take too much memory
@@ -23,7 +22,7 @@ use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::monitor_table::{LocalMonitor, RemoteMonitor};
 use crate::cluster::links::remote_link::Deliveries;
 use crate::cluster::pid;
 use crate::cluster::reason;
@@ -301,7 +300,7 @@ impl Handler {
                 self.watched(RemoteMonitor { watcher: from, reference, watched: to });
             }
             Control::Demonitor { from, reference, .. } => {
-                let unwatched = self.connection.link_table().unwatched(&from, &reference);
+                let unwatched = self.connection.monitor_table().unwatched(&from, &reference);
                 if let Some((monitor, ours, _)) = unwatched {
                     let signal = RemoteSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
@@ -309,11 +308,11 @@ impl Handler {
             }
             Control::Down { reference, reason, .. } => {
                 let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
-                let watching = self.connection.link_table().unwatch(monitor);
-                if let Some((ours, _)) = watching {
+                let watching = self.connection.monitor_table().unwatch(monitor);
+                if let Some(LocalMonitor { watcher, proxy, .. }) = watching {
                     let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
                     let signal = RemoteSignal::Down(monitor, why);
-                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                    self.core.ids.node.deliver(&proxy, watcher, signal);
                 }
             }
             // Messages and spawn requests, which `signal` has handled, and changes of the group leader, which local
@@ -406,17 +405,14 @@ impl Handler {
             let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
             return self.connection.answer(None, control, payload);
         };
-        let mut link_table = self.connection.link_table();
-        if link_table.linked(ours, theirs, name.clone()) {
-            self.core.ids.node.deliver(&name, ours, RemoteSignal::Link);
-        }
+        self.core.linked(ours, theirs, &name);
     }
 
     /// A remote process unlinks.
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
-        let mut link_table = self.connection.link_table();
+        let mut links = self.core.links();
         if let Some(ours) = self.core.ids.ours(to) {
-            self.deliver_all(ours, link_table.unlinked(ours, theirs));
+            self.deliver_all(ours, links.unlinked(ours, theirs));
         }
         // An unlink of the old protocol, with id zero, is not acknowledged.
         if id != 0 {
@@ -429,7 +425,7 @@ impl Handler {
     /// A remote process has acknowledged an unlink of a local one.
     fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
         if let Some(ours) = self.core.ids.ours(to) {
-            self.connection.link_table().remote_acknowledged(ours, theirs, id);
+            self.core.links().remote_acknowledged(ours, theirs, id);
         }
     }
 
@@ -437,15 +433,15 @@ impl Handler {
     fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         let why = reason::from_term(why);
-        let mut link_table = self.connection.link_table();
+        let mut links = self.core.links();
         // If the local process has unlinked and the unlink is in transit, the table has no link: nothing is delivered.
-        let proxies = link_table.remote_ended(ours, theirs).into_iter();
+        let proxies = links.remote_ended(ours, theirs).into_iter();
         let signals = proxies.map(|proxy| (proxy, RemoteSignal::LinkExit(why.clone()))).collect();
         self.deliver_all(ours, signals);
     }
 
-    /// Delivers signals to a local process, each from its proxy. The caller holds the lock of the link table
-    /// (INVARIANT of [`Connection::link_table`]).
+    /// Delivers signals to a local process, each from its proxy. The caller holds the lock of the table of
+    /// links (INVARIANT of [`Core::links`]).
     fn deliver_all(&self, ours: ProcessId, signals: Deliveries) {
         for (name, signal) in signals {
             self.core.ids.node.deliver(&name, ours, signal);

@@ -11,7 +11,7 @@ use tracing::warn;
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::cluster::links::monitor_table::{MonitorTable, RemoteMonitor};
 use crate::cluster::rpc::encodable::bad_reply;
 use crate::cluster::rpc::gen_call::GenCall;
 
@@ -31,13 +31,13 @@ impl GenCall {
     }
 
     /// The monitor of the call. In `gen_server:multi_call` it is another reference than the alias.
-    fn monitor(&self, link_table: &LinkTable) -> Option<Reference> {
+    fn monitor(&self, monitor_table: &MonitorTable) -> Option<Reference> {
         match &self.tag {
             Term::ImproperList(list) => list.tail().as_reference().cloned(),
             // The tag of `multi_call` in OTP 25, `{Reference, Node}`, does not contain the monitor. It is by name, and the
             // caller makes no other one while it waits.
             Term::Tuple(parts) if matches!(parts[..], [Term::Reference(_), Term::Atom(_)]) => {
-                link_table.newest_by_name(&self.from)
+                monitor_table.newest_by_name(&self.from)
             }
             tag => tag.as_reference().cloned(),
         }
@@ -49,20 +49,20 @@ impl GenCall {
         core: &Core,
         connection: &Connection,
     ) -> Option<LocalProcess> {
-        let link_table = connection.link_table();
-        let server = link_table.monitored(&self.from, &self.monitor(&link_table)?)?;
+        let monitor_table = connection.monitor_table();
+        let server = monitor_table.monitored(&self.from, &self.monitor(&monitor_table)?)?;
         core.ids.node.local_process(server)
     }
 
     /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
     pub(in crate::cluster) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
-        let mut link_table = connection.link_table();
-        let Some(reference) = self.monitor(&link_table) else { return };
-        let Some((monitor, ours, theirs)) = link_table.unwatched(&self.from, &reference) else {
+        let mut monitor_table = connection.monitor_table();
+        let Some(reference) = self.monitor(&monitor_table) else { return };
+        let Some((monitor, ours, theirs)) = monitor_table.unwatched(&self.from, &reference) else {
             return;
         };
         connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));
-        drop(link_table);
+        drop(monitor_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
         core.send_after_pending(connection, &self.from, None, down);

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
+use crate::cluster::links::monitor_table::LocalMonitor;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
 
@@ -37,22 +38,21 @@ pub(crate) fn answered(
     result: Result<purlin_term::Pid, Atom>,
 ) {
     let Some(request) = core.ids.monitor_of(request) else { return };
-    let mut link_table = connection.link_table();
-    let Some(PendingRequest { by, proxy, born, answer: sender }) = link_table.answered(request)
+    let mut monitor_table = connection.monitor_table();
+    let Some(PendingRequest { by, proxy, born, answer: sender }) = monitor_table.answered(request)
     else {
         return;
     };
     let answer = match result {
         Ok(pid) => {
             if let (true, Some(by)) = (monitored, by) {
-                link_table.watch(request, by, Named::Pid(pid.clone()));
+                let (proxy, watched) = (proxy.clone(), Named::Pid(pid.clone()));
+                monitor_table.watch(request, LocalMonitor { watcher: by, proxy, watched });
             }
-            if let (true, Some(by)) = (linked, by)
-                && link_table.linked(by, &pid, proxy.clone())
-            {
-                core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
+            drop(monitor_table);
+            if let (true, Some(by)) = (linked, by) {
+                core.linked(by, &pid, &proxy);
             }
-            drop(link_table);
             core.list(core.state(), (connection.node.clone(), Named::Pid(pid.clone())), proxy);
             // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
@@ -78,9 +78,20 @@ struct PendingSpawn {
     remote: Option<Remote<Term>>,
     /// The first monitor is that of the request, which the remote node knows.
     monitored: bool,
+    /// Signals that have arrived before the pid, for the remote process: of a requester that has ended, for example.
+    early: Vec<(Option<ProcessId>, RemoteSignal)>,
 }
 
 impl PendingSpawn {
+    fn new(
+        core: Arc<Core>,
+        node: NodeName,
+        born: oneshot::Receiver<purlin_term::Pid>,
+        monitored: bool,
+    ) -> Self {
+        Self { core, node, born, own: Arc::default(), remote: None, monitored, early: Vec::new() }
+    }
+
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
         // After a failed spawn this is polled again until the proxy ends.
         if self.remote.is_none() && !self.born.is_terminated() {
@@ -89,6 +100,9 @@ impl PendingSpawn {
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
             let mut remote = Remote::new(core, node, to, Arc::clone(&self.own));
             remote.begin(own);
+            for (from, signal) in self.early.drain(..) {
+                remote.signal(from, signal);
+            }
             self.remote = Some(remote);
         }
         Poll::Ready(self.remote.as_mut())
@@ -123,10 +137,17 @@ impl Transport<Term> for PendingSpawn {
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
-        if self.monitored && matches!(signal, RemoteSignal::Monitor(_)) {
+        if let (true, RemoteSignal::Monitor(monitor)) = (self.monitored, &signal) {
             self.monitored = false;
+            // The spawn has failed since the beginning of the turn.
+            if let (None, Some(from), Some(own)) = (&self.remote, from, self.own.get()) {
+                let noproc = RemoteSignal::Down(*monitor, ExitReason::NoProcess);
+                self.core.ids.node.deliver(own, from, noproc);
+            }
         } else if let Some(remote) = &mut self.remote {
             remote.signal(from, signal);
+        } else {
+            self.early.push((from, signal));
         }
     }
 }
@@ -140,12 +161,9 @@ struct PendingProxy {
 impl PendingProxy {
     fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
         let (sender, born) = oneshot::channel();
-        let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
-        let ids = Arc::clone(&core.ids);
-        let proxy =
-            PendingSpawn { core, node, born, own: Arc::clone(&own), remote: None, monitored };
-        let pid =
-            ids.node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
+        let proxy = PendingSpawn::new(Arc::clone(core), node.clone(), born, monitored);
+        let (node, own) = (&core.ids.node, Arc::clone(&proxy.own));
+        let pid = node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
         // The proxy may have started already.
         let _ = own.set(LocalProcess::from(&pid));
         Ok(Self { pid, born: sender })
@@ -186,7 +204,7 @@ impl PendingProxy {
         let proxy = LocalProcess::from(&self.pid);
         let asked = PendingRequest { by, proxy, born: self.born, answer: sender };
         connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
-        connection.link_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
+        connection.monitor_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
         let control = Control::Spawn(Box::new(spawn));
         connection.send_control(Some(from), control, Some(Term::List(arguments)));
         answer.await.unwrap_or(Err(NotSpawned::Lost))?;
@@ -269,7 +287,8 @@ impl Cluster {
     /// Spawns a process on another node, monitored by the caller from its start, as `spawn_monitor` does. The cost is
     /// that of [`Cluster::spawn`].
     ///
-    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive.
+    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive, with
+    /// `noproc` if no process was spawned.
     ///
     /// # Errors
     /// [`NotSpawned`]; then no [`Down`] arrives.
@@ -303,20 +322,65 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
+    /// A cluster, and the transport of the proxy of a spawned process, whose pid the test sends.
+    async fn unborn(monitored: bool) -> (Cluster, PendingSpawn, oneshot::Sender<purlin_term::Pid>) {
         let node: NodeName = "a@h".parse().expect("a name");
         let builder = Cluster::builder(node.clone()).cookie("secret").only_calls();
         let cluster = builder.start(&Node::builder().build().expect("a node")).await;
-        let core = Arc::clone(cluster.expect("it starts").core());
+        let cluster = cluster.expect("it starts");
         let (born, birth) = oneshot::channel();
-        let own = Arc::default();
-        let mut to_be =
-            PendingSpawn { core, node, born: birth, own, remote: None, monitored: true };
+        let to_be = PendingSpawn::new(Arc::clone(cluster.core()), node, birth, monitored);
+        (cluster, to_be, born)
+    }
+
+    #[tokio::test]
+    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
+        let (_cluster, mut to_be, born) = unborn(true).await;
         let mut cx = Context::from_waker(Waker::noop());
         assert!(to_be.poll_end(&mut cx).is_pending() && to_be.poll_ready(&mut cx).is_pending());
         drop(born);
         assert!(to_be.poll_ready(&mut cx).is_ready() && to_be.poll_ready(&mut cx).is_ready());
         assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoProcess));
+    }
+
+    // D1: the requester was cancelled, and removes no monitor.
+    #[tokio::test]
+    async fn the_monitor_of_a_request_fires_if_the_spawn_fails_before_the_monitor_is_handled() {
+        let (cluster, mut to_be, born) = unborn(true).await;
+        let node = cluster.node();
+        let watched = node.spawn(async |mut me: Process<Term>| drop(me.receive().await));
+        let (sender, ready) = oneshot::channel();
+        let (own, of) = (LocalProcess::from(&watched), watched.clone());
+        let watcher = node.spawn(async move |mut me: Process<Down>| {
+            let _ = sender.send(me.monitor(&of));
+            me.receive().await.reason
+        });
+        let monitor = ready.await.expect("it monitors");
+        to_be.begin(&own);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(to_be.poll_end(&mut cx).is_pending());
+        drop(born);
+        assert!(to_be.poll_ready(&mut cx).is_ready());
+        to_be.signal(Some(watcher.id()), RemoteSignal::Monitor(monitor));
+        assert_eq!(watcher.ended().await, ExitReason::NoProcess);
+    }
+
+    // L2: the requester has ended before the pid arrives, and its exit signal with it.
+    #[tokio::test]
+    async fn a_signal_that_arrives_before_the_pid_is_passed_on() {
+        let (cluster, mut to_be, born) = unborn(false).await;
+        let node = cluster.node();
+        let [requester, proxy] = [(); 2].map(|()| node.spawn(async |_: Process<Term>| ()));
+        to_be.begin(&LocalProcess::from(&proxy));
+        to_be.signal(Some(requester.id()), RemoteSignal::LinkExit(ExitReason::Killed));
+        // The request to end is the only signal whose effect needs no connection.
+        let request = cluster.core().ids.monitor();
+        to_be.signal(None, RemoteSignal::Down(request, ExitReason::Normal));
+        assert_eq!(to_be.early.len(), 2);
+        let pid = cluster.term_of(proxy.id());
+        born.send(pid).expect("it is awaited");
+        let mut cx = Context::from_waker(Waker::noop());
+        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::Normal));
+        assert!(to_be.early.is_empty());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin::remote::LocalProcess;
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::{Control, Named, Spawn};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::monitor_table::RemoteMonitor;
 use crate::cluster::receive::requests::{Turn, in_turn};
 use crate::cluster::rpc::export::Job;
 
@@ -58,10 +58,7 @@ pub(crate) fn spawn_for(
     answer(Ok(pid.clone()));
     if let Some(parent) = parent {
         let parent = LocalProcess::from(&parent);
-        let mut link_table = connection.link_table();
-        if link_table.linked(ours, &spawn.from, parent.clone()) {
-            core.ids.node.deliver(&parent, ours, RemoteSignal::Link);
-        }
+        core.linked(ours, &spawn.from, &parent);
     }
     if monitored {
         let (watcher, reference) = (spawn.from.clone(), spawn.request.clone());
