@@ -46,6 +46,9 @@ pub enum InvalidMessage {
     /// Unexpected bytes after the control message or the payload.
     #[error("bytes after the message")]
     Trailing,
+    /// An exit reason that is invalid or exceeds a limit. The signal is delivered with another reason.
+    #[error("an exit reason, which was replaced: {0}")]
+    Reason(Box<Self>),
     /// A signal on behalf of a process of another node.
     #[error("a signal on behalf of process {}.{} of {}, another node", .0.id, .0.serial, .0.node.as_str().escape_debug())]
     NotItsOwn(Pid),

@@ -1,6 +1,6 @@
 //! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
 
-use crate::processes::beam_and_ours;
+use crate::processes::{beam_and_ours, down, exit, found, pid, start};
 use crate::support::{Beam, in_time};
 use purlin::{ExitReason, Process};
 use purlin_dist::cluster::{Cluster, TermReason};
@@ -68,6 +68,39 @@ async fn a_message_beyond_the_limits_is_dropped_and_the_links_stay() {
     );
     let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
     assert_eq!(dropped, 1);
+}
+
+// L2, D1
+#[tokio::test]
+async fn an_exit_whose_reason_exceeds_the_limits_is_delivered_with_another_reason() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let parent = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let watched = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&watched);
+        watched.send(Term::atom("end"));
+        let down = down(&mut me).await.reason;
+        let linked = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        linked.send(Term::atom("end"));
+        let exit_of_a_link = exit(&mut me).await.reason;
+        let links = me.pid().details().await.expect("it lives").links.len();
+        parent.send(Term::atom("unlinked"));
+        [down, exit_of_a_link, exit(&mut me).await.reason].map(|reason| (reason.to_string(), links))
+    });
+    let deep = "Deep = lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 600000))";
+    beam.eval(&format!("element(1, {{ok, {deep}}})")).await;
+    beam.eval("Ours = erpc:call('ours@127.0.0.1', erlang, whereis, [watches])").await;
+    beam.eval("Ours ! self(), Ours ! spawn(fun() -> receive 'end' -> exit(Deep) end end), ok")
+        .await;
+    let links = "Ours ! spawn(fun() -> link(Ours), receive 'end' -> exit(Deep) end end), ok";
+    beam.eval(links).await;
+    assert_eq!(beam.eval("receive unlinked -> exit(Ours, Deep) end").await, "true");
+    for (reason, links) in found(watches).await {
+        assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
+        assert_eq!(links, 0);
+    }
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 3);
 }
 
 #[tokio::test]

@@ -212,8 +212,16 @@ impl Handler {
                 Ok(())
             }
             (_, payload) => {
-                self.take(control, payload.map(Unread::term).transpose()?);
-                Ok(())
+                let (payload, result) = match payload.map(Unread::term).transpose() {
+                    Ok(payload) => (payload, Ok(())),
+                    // L2, D1: an exit is delivered even if its reason cannot be decoded.
+                    Err(invalid) => {
+                        let reason = reason::bad_reason(&invalid);
+                        (Some(reason), Err(InvalidMessage::Reason(invalid.into())))
+                    }
+                };
+                self.take(control, payload);
+                result
             }
         }
     }
