@@ -34,7 +34,8 @@ pub enum InvalidMessage {
     /// A frame without a header whose control message has no version byte.
     #[error("a control message without a version byte")]
     Version,
-    /// The fragments exceed the limit together with those of the other incomplete messages.
+    /// The fragments exceed the limit together with those of the other incomplete messages. Also the payload of an exit or
+    /// a spawn request that is passed on without it.
     #[error("more bytes in fragments than allowed")]
     TooLarge,
     /// A term that is invalid or exceeds the limits.

@@ -1,9 +1,11 @@
 //! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
 
-use crate::processes::{beam_and_ours, down, exit, found, pid, start};
-use crate::support::{Beam, in_time};
-use purlin::{ExitReason, Process};
+use crate::processes::{beam_and_ours, builder, down, exit, found, pid, start};
+use crate::support::{Beam, Epmd, in_time};
+use purlin::{ExitReason, Node, Process};
 use purlin_dist::cluster::{Cluster, TermReason};
+use purlin_dist::frame::Limits;
+use purlin_dist::link::Settings;
 use purlin_term::Term;
 use tokio::sync::{mpsc, oneshot};
 
@@ -101,6 +103,27 @@ async fn an_exit_whose_reason_exceeds_the_limits_is_delivered_with_another_reaso
     }
     let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
     assert_eq!(dropped, 3);
+}
+
+// L2, D1
+#[tokio::test]
+async fn an_exit_of_more_fragments_than_allowed_is_delivered_with_another_reason() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let limits = Limits { fragments: 1 << 20, ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let node = Node::builder().workers(2).build().expect("a node");
+    let cluster = builder(&epmd, "ours").settings(settings).start(&node).await.expect("it joins");
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let watched = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&watched);
+        watched.send(Term::atom("end"));
+        down(&mut me).await.reason.to_string()
+    });
+    let ends = "spawn(fun() -> receive 'end' -> exit(binary:copy(<<7>>, 4 bsl 20)) end end)";
+    beam.eval(&format!("{{watches, 'ours@127.0.0.1'}} ! {ends}")).await;
+    let reason = found(watches).await;
+    assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
 }
 
 #[tokio::test]
