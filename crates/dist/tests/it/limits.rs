@@ -127,6 +127,27 @@ async fn an_exit_of_more_fragments_than_allowed_is_delivered_with_another_reason
 }
 
 #[tokio::test]
+async fn a_spawn_request_or_an_rpc_whose_arguments_exceed_the_limits_is_answered() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    cluster
+        .export("rust", "echo", 1, async |given: Vec<Term>| Ok(given[0].clone()))
+        .expect("short");
+    let deep = "Deep = lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 600000))";
+    beam.eval(&format!("element(1, {{ok, {deep}}})")).await;
+    let spawns = "R = spawn_request('ours@127.0.0.1', rust, echo, [Deep], [link, monitor]), \
+                  receive {spawn_reply, R, error, Why} -> Why end";
+    assert_eq!(beam.eval(spawns).await, "system_limit");
+    let calls = "catch erpc:call('ours@127.0.0.1', rust, echo, [Deep])";
+    let failed = beam.eval(calls).await;
+    assert!(failed.contains("system_limit"), "{failed}");
+    let call = "{call, rust, echo, [Deep], user}";
+    let calls = format!("gen_server:call({{rex, 'ours@127.0.0.1'}}, {call}, infinity)");
+    assert_eq!(beam.eval(&calls).await, "{badrpc,{'EXIT',{system_limit,[]}}}");
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 3);
+}
+
+#[tokio::test]
 async fn native_records_of_otp_29_are_exchanged() {
     let (_epmd, mut beam, cluster) = beam_and_ours().await;
     if !beam.has_release(29).await {

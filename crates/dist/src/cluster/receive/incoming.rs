@@ -201,16 +201,10 @@ impl Handler {
             (Control::AliasSend { to, .. }, Some(message)) => {
                 self.message_by_alias(to, false, message)
             }
-            (Control::Spawn(spawn), payload) => {
-                let arguments = match payload.map(Unread::term).transpose()? {
-                    Some(Term::List(arguments)) => arguments,
-                    _ => Vec::new(),
-                };
-                if let Some(turn) = turn {
-                    spawn_for(&self.core, &self.connection, spawn, arguments, turn);
-                }
-                Ok(())
-            }
+            (Control::Spawn(spawn), Some(arguments)) => match turn {
+                Some(turn) => spawn_for(&self.core, &self.connection, spawn, arguments, turn),
+                None => Ok(()),
+            },
             (_, payload) => {
                 let (payload, result) = match payload.map(Unread::term).transpose() {
                     Ok(payload) => (payload, Ok(())),
@@ -293,7 +287,7 @@ impl Handler {
         } else if *to == "rex"
             && let Some(turn) = turn
         {
-            rex::receive(&self.core, &self.connection, message.term()?, turn);
+            return rex::receive(&self.core, &self.connection, message, turn);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::{InvalidMessage, Unread};
 use purlin_term::{Pid, Term};
 
 use crate::cluster::connection::Connection;
@@ -48,7 +49,27 @@ impl Caller {
 }
 
 /// Handles a message to `rex`. Unknown requests are not answered.
-pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
+///
+/// # Errors
+/// The message is not a term within the limits. If it is a `gen_server` call, it was answered.
+pub(crate) fn receive(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    message: Unread<'_>,
+    turn: Turn,
+) -> Result<(), InvalidMessage> {
+    let term = message.term().inspect_err(|_| {
+        if let Some((from, tag, _)) = message.gen_call() {
+            let call = GenCall { from, tag, request: Term::NIL };
+            let why = Term::tuple([Term::atom("system_limit"), Term::NIL]);
+            call.answer_encodable(core, connection, failed(why));
+        }
+    })?;
+    request(core, connection, term, turn);
+    Ok(())
+}
+
+fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
     let (caller, request) = match GenCall::try_from(message) {
         Ok(mut call) => {
             let request = std::mem::replace(&mut call.request, Term::NIL);

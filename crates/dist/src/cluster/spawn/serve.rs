@@ -5,6 +5,7 @@ use std::sync::Arc;
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::{Control, Named, Spawn};
+use purlin_dist_protocol::frame::{InvalidMessage, Unread};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::connection::Connection;
@@ -15,13 +16,16 @@ use crate::cluster::rpc::export::Job;
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
 /// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.
+///
+/// # Errors
+/// The arguments are not a term within the limits; the request was answered.
 pub(crate) fn spawn_for(
     core: &Arc<Core>,
     connection: &Arc<Connection>,
     spawn: &Spawn,
-    arguments: Vec<Term>,
+    arguments: Unread<'_>,
     turn: Turn,
-) {
+) -> Result<(), InvalidMessage> {
     let (linked, monitored) = (asks(spawn, "link"), asks(spawn, "monitor"));
     let answer = |result: Result<purlin_term::Pid, Atom>| {
         let is_there = result.is_ok();
@@ -35,9 +39,21 @@ pub(crate) fn spawn_for(
         };
         connection.answer(Some(spawn.from.clone()), control, None);
     };
+    let refuse = |why| {
+        answer(Err(Atom::from_static(why)));
+        Ok(())
+    };
+    let arguments = match arguments.term() {
+        Ok(Term::List(arguments)) => arguments,
+        Ok(_) => return refuse("badarg"),
+        Err(invalid) => {
+            answer(Err(Atom::from_static("system_limit")));
+            return Err(invalid);
+        }
+    };
     let parent = if linked { core.proxy(&spawn.from) } else { None };
     if linked && parent.is_none() {
-        return answer(Err(Atom::from_static("system_limit")));
+        return refuse("system_limit");
     }
     let job = Job::of(&core.exports, spawn, arguments);
     // The process starts after the answer is sent, so that its exit cannot be sent before.
@@ -52,7 +68,7 @@ pub(crate) fn spawn_for(
         Err(_) => purlin::ExitReason::Normal,
     };
     let Ok(process) = SpawnOptions::new().spawn_on(&core.ids.node, runs) else {
-        return answer(Err(Atom::from_static("system_limit")));
+        return refuse("system_limit");
     };
     let (ours, pid) = (process.id(), core.ids.pid(process.id()));
     answer(Ok(pid.clone()));
@@ -69,6 +85,7 @@ pub(crate) fn spawn_for(
         connection.watched(&core.ids, ours, theirs);
     }
     let _ = begin.send(());
+    Ok(())
 }
 
 /// Whether an option is present, alone or as `{Name, Value}`.
