@@ -15,7 +15,7 @@ use crate::cluster::receive::requests::{Turn, in_turn};
 use crate::cluster::rpc::export::Job;
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
-/// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.
+/// requester may wait without a timeout. An invalid option is answered with `badopt`. If the function does not exist, the process exits with `undef`, as in Erlang.
 ///
 /// # Errors
 /// The arguments are not a term within the limits; the request was answered.
@@ -43,6 +43,9 @@ pub(crate) fn spawn_for(
         answer(Err(Atom::from_static(why)));
         Ok(())
     };
+    if !spawn.options.iter().all(is_option) {
+        return refuse("badopt");
+    }
     let arguments = match arguments.term() {
         Ok(Term::List(arguments)) => arguments,
         Ok(_) => return refuse("badarg"),
@@ -86,6 +89,27 @@ pub(crate) fn spawn_for(
     }
     let _ = begin.send(());
     Ok(())
+}
+
+/// Whether this is an option of `spawn_request` in Erlang. Those beyond `link` and `monitor` have no effect here.
+fn is_option(option: &Term) -> bool {
+    let Some(parts) = option.as_tuple() else {
+        return option.is_atom("link") || option.is_atom("monitor");
+    };
+    let [Term::Atom(name), value] = parts else { return false };
+    let is_one_of = |names: &[&str]| names.iter().any(|name| value.is_atom(name));
+    let is_size = || value.as_integer().is_some_and(|size| size >= 0);
+    match name.as_str() {
+        "monitor" => value.as_list().is_some(),
+        "priority" => is_one_of(&["low", "normal", "high", "max"]),
+        "message_queue_data" => is_one_of(&["on_heap", "off_heap"]),
+        "async_dist" => is_one_of(&["true", "false"]),
+        "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" | "scheduler" => is_size(),
+        "max_heap_size" => is_size() || matches!(value, Term::Map(_)),
+        // The requester's node handles them.
+        "reply" | "reply_tag" => true,
+        _ => false,
+    }
 }
 
 /// Whether an option is present, alone or as `{Name, Value}`.
