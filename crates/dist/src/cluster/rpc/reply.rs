@@ -55,17 +55,23 @@ impl GenCall {
     }
 
     /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
-    pub(in crate::cluster) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
+    /// Returns whether the caller has a monitor.
+    pub(in crate::cluster) fn refuse(
+        self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        why: Term,
+    ) -> bool {
         let mut link_table = connection.link_table();
-        let Some(reference) = self.monitor(&link_table) else { return };
-        let Some((monitor, ours, theirs)) = link_table.unwatched(&self.from, &reference) else {
-            return;
-        };
+        let reference = self.monitor(&link_table);
+        let fired = reference.and_then(|monitor| link_table.unwatched(&self.from, &monitor));
+        let Some((monitor, ours, theirs)) = fired else { return false };
         connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));
         drop(link_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
         core.send_after_pending(connection, &self.from, None, down);
+        true
     }
 
     /// Sends the answer. If the reply cannot be encoded, the call exits with `{bad_reply, Why}`.

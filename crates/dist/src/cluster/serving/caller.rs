@@ -101,13 +101,12 @@ impl Caller {
         }
     }
 
-    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`].
-    pub(super) fn refuse(self, why: Term) {
-        if let Some(core) = self.core.upgrade()
-            && let Some(connection) = self.connection(&core)
-        {
-            self.call.refuse(&core, &connection, why);
-        }
+    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`]. Returns
+    /// whether it does.
+    pub(super) fn refuse(self, why: Term) -> bool {
+        let Some(core) = self.core.upgrade() else { return false };
+        let connection = self.connection(&core);
+        connection.is_some_and(|connection| self.call.refuse(&core, &connection, why))
     }
 
     /// Refuses the call, whose reply was dropped. If the server ends in the same turn, as after a panic, the caller's
@@ -116,7 +115,9 @@ impl Caller {
         let connection = self.connection(core);
         let server = connection.and_then(|connection| self.call.server(core, &connection));
         if let Some(server) = server {
-            server.in_next_turn(move || self.refuse(Term::atom("no_reply")));
+            server.in_next_turn(move || {
+                self.refuse(Term::atom("no_reply"));
+            });
         }
     }
 }
