@@ -18,8 +18,8 @@ use crate::cluster::rpc::into_term::into_term;
 /// A remote process that has called a local server and waits for the answer.
 ///
 /// A refused call exits by the caller's monitor of the server. A caller without a monitor, as in a C node with `ei` or in
-/// jinterface, and a caller of this node whose call was forwarded by another node, receive nothing and wait until their
-/// timeout, as they do for a BEAM server that does not answer.
+/// jinterface, and a caller of this node, receive nothing and wait until their timeout, as they do for a BEAM server that
+/// does not answer.
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,

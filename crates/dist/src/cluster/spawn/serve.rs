@@ -66,7 +66,7 @@ pub(crate) fn spawn_for(
         Ok(()) => {
             // WHY: the link and the monitor are in the inbox, and a process handles its inbox at the start of a turn.
             purlin::yield_now().await;
-            in_turn(turn, job.run(me, &over)).await.0
+            in_turn(Some(turn), job.run(me, &over)).await.0
         }
         Err(_) => purlin::ExitReason::Normal,
     };
