@@ -64,10 +64,7 @@ fn take(
     last: &mut Option<String>,
     frame: &[u8],
 ) -> Result<Option<Signal>, Broken> {
-    let Some(said) = incoming.take(frame)? else {
-        incoming.take_dropped().iter().for_each(is_one_line);
-        return Ok(None);
-    };
+    let Some(said) = incoming.take(frame)? else { return Ok(None) };
     let message = said.message().map(|(to, message)| {
         if to != Recipient::Same {
             *last = Some(format!("{to:?}"));

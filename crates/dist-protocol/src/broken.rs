@@ -34,7 +34,8 @@ pub enum InvalidMessage {
     /// A frame without a header whose control message has no version byte.
     #[error("a control message without a version byte")]
     Version,
-    /// The fragments exceed the limit together with those of the other incomplete messages.
+    /// The fragments exceed the limit together with those of the other incomplete messages. Also the payload of an exit or
+    /// a spawn request that is passed on without it.
     #[error("more bytes in fragments than allowed")]
     TooLarge,
     /// A term that is invalid or exceeds the limits.
@@ -46,6 +47,9 @@ pub enum InvalidMessage {
     /// Unexpected bytes after the control message or the payload.
     #[error("bytes after the message")]
     Trailing,
+    /// An exit reason that is invalid or exceeds a limit. The signal is delivered with another reason.
+    #[error("an exit reason, which was replaced: {0}")]
+    Reason(Box<Self>),
     /// A signal on behalf of a process of another node.
     #[error("a signal on behalf of process {}.{} of {}, another node", .0.id, .0.serial, .0.node.as_str().escape_debug())]
     NotItsOwn(Pid),

@@ -65,6 +65,9 @@ pub enum NoConnection {
     /// inform an unauthenticated peer that its cookie is wrong.
     #[error("it hung up when we had shown that we know the cookie: most likely it has another one")]
     HungUp,
+    /// The node is this one; a node has no connection to itself.
+    #[error("{0} is this node, which has no connection to itself")]
+    Own(NodeName),
     /// This node has left the cluster.
     #[error("this node has left the cluster")]
     Left,

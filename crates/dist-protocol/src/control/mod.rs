@@ -238,6 +238,19 @@ pub enum Control {
 }
 
 impl Control {
+    /// Whether it is a message to a process.
+    #[must_use]
+    pub fn is_message(&self) -> bool {
+        match self {
+            Self::Send { .. }
+            | Self::SendSender { .. }
+            | Self::RegSend { .. }
+            | Self::AliasSend { .. } => true,
+            Self::Altact { exit, .. } => !exit,
+            _ => false,
+        }
+    }
+
     /// Whether a payload follows.
     #[must_use]
     pub fn has_payload(&self) -> bool {

@@ -17,23 +17,23 @@ pub(super) struct Fragments {
     open: HashMap<u64, Open, FxBuildHasher>,
     pub(super) held: usize,
     atoms_held: usize,
-    /// Whether the last fragment exceeded the limit, so that its message was dropped.
-    pub(super) exceeded: bool,
 }
 
 #[derive(Debug)]
 struct Open {
     /// Fragment id expected next; the last fragment has id 1.
     next: u64,
-    /// The fragments so far; `None` if the message was dropped because it exceeded the limit.
+    /// The fragments so far; `None` if the message was ended because it exceeded the limit.
     kept: Option<Whole>,
 }
 
-/// A message, reassembled as far as it has arrived.
+/// A message, reassembled as far as it has arrived. The first fragment contains the control message.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) atoms: Vec<Atom>,
     pub(super) bytes: Vec<u8>,
+    /// Whether it exceeds the limit, so that its payload is incomplete.
+    pub(super) exceeds: bool,
 }
 
 impl Whole {
@@ -49,7 +49,7 @@ impl Whole {
 }
 
 impl Fragments {
-    /// Takes the first fragment of a message with more than one.
+    /// Takes the first fragment of a message with more than one. Returns the message if it exceeds the limit.
     pub(super) fn begin(
         &mut self,
         sequence: u64,
@@ -57,7 +57,7 @@ impl Fragments {
         atoms: AtomTable<'_>,
         bytes: &[u8],
         limits: &Limits,
-    ) -> Result<(), Broken> {
+    ) -> Result<Option<Whole>, Broken> {
         let room = self.open.len() < limits.sequences;
         let Entry::Vacant(entry) = self.open.entry(sequence) else {
             return Err(Broken::Sequence(sequence));
@@ -65,20 +65,19 @@ impl Fragments {
         if !room {
             return Err(Broken::TooManySequences);
         }
-        let whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec() };
+        let mut whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec(), exceeds: false };
         let (held, atoms_held) = (self.held + whole.size(), self.atoms_held + whole.atom_size());
-        self.exceeded = held > limits.fragments || atoms_held > limits.atoms;
-        let kept = if self.exceeded {
-            None
-        } else {
-            (self.held, self.atoms_held) = (held, atoms_held);
-            Some(whole)
-        };
-        entry.insert(Open { next: left - 1, kept });
-        Ok(())
+        whole.exceeds = held > limits.fragments || atoms_held > limits.atoms;
+        if whole.exceeds {
+            entry.insert(Open { next: left - 1, kept: None });
+            return Ok(Some(whole));
+        }
+        (self.held, self.atoms_held) = (held, atoms_held);
+        entry.insert(Open { next: left - 1, kept: Some(whole) });
+        Ok(None)
     }
 
-    /// Takes a further fragment. Returns the message if it was the last one.
+    /// Takes a further fragment. Returns the message if it was the last one, or exceeds the limit.
     pub(super) fn go_on(
         &mut self,
         sequence: u64,
@@ -95,18 +94,21 @@ impl Fragments {
         }
         open.next -= 1;
         let is_last = open.next == 0;
+        let mut exceeds = false;
         if let Some(whole) = &mut open.kept {
-            self.exceeded = self.held + bytes.len() > limits.fragments;
-            if self.exceeded {
-                self.held -= whole.size();
-                self.atoms_held -= whole.atom_size();
-                open.kept = None;
+            exceeds = self.held + bytes.len() > limits.fragments;
+            if exceeds {
+                whole.exceeds = true;
             } else {
                 self.held += bytes.len();
                 whole.bytes.extend_from_slice(bytes);
             }
         }
-        let whole = if is_last { entry.remove().kept } else { None };
+        let whole = match (is_last, exceeds) {
+            (true, _) => entry.remove().kept,
+            (false, true) => open.kept.take(),
+            (false, false) => None,
+        };
         self.held -= whole.as_ref().map_or(0, Whole::size);
         self.atoms_held -= whole.as_ref().map_or(0, Whole::atom_size);
         Ok(whole)

@@ -2,7 +2,7 @@
 
 use purlin_term::AtomTable;
 
-use crate::broken::{Broken, InvalidMessage};
+use crate::broken::Broken;
 use crate::frame::cache::ReceiveCache;
 use crate::frame::fragments::Fragments;
 use crate::frame::header::{self, Form};
@@ -50,8 +50,8 @@ impl Incoming {
         self.fragments.held
     }
 
-    /// Decodes a frame without its length. Returns `None` for a tick, for a fragment that is not the last, and if the
-    /// message has been dropped ([`Incoming::take_dropped`]).
+    /// Decodes a frame without its length. Returns `None` for a tick, and for a fragment that is not the last. A message
+    /// whose fragments exceed the limit is returned with the fragment that does, and its further ones are ignored.
     ///
     /// # Errors
     /// See [`Broken`]; the connection must then be closed.
@@ -90,8 +90,10 @@ impl Incoming {
             }
             Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence)),
             Form::First { sequence, left } => {
-                fragments.begin(sequence, left, atoms, body, limits)?;
-                return Ok(None);
+                match fragments.begin(sequence, left, atoms, body, limits)? {
+                    Some(exceeding) => IncomingFrame::of_fragments(exceeding, limits.term),
+                    None => return Ok(None),
+                }
             }
             Form::Next { sequence, left } => {
                 match fragments.go_on(sequence, left, body, limits)? {
@@ -100,10 +102,5 @@ impl Incoming {
                 }
             }
         }))
-    }
-
-    /// Returns the reason if the last frame exceeded the limit of fragments and its message was dropped.
-    pub fn take_dropped(&mut self) -> Option<InvalidMessage> {
-        std::mem::take(&mut self.fragments.exceeded).then_some(InvalidMessage::TooLarge)
     }
 }

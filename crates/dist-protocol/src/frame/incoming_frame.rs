@@ -20,6 +20,8 @@ pub struct IncomingFrame<'a> {
     /// Recipient and payload offset, if it is a message in one frame.
     message: Option<(Recipient<'a>, usize)>,
     limits: Limits,
+    /// Whether its fragments exceed the limit, so that its payload is incomplete.
+    exceeds: bool,
 }
 
 /// The atoms referred to: those of the last header, or a copy for a fragmented message.
@@ -50,18 +52,19 @@ impl<'a> IncomingFrame<'a> {
         limits: Limits,
     ) -> Self {
         let (bytes, atoms) = (Cow::Borrowed(bytes), Atoms::Listed(atoms));
-        Self { bytes, atoms, versions, message, limits }
+        Self { bytes, atoms, versions, message, limits, exceeds: false }
     }
 
     pub(super) fn of_fragments(whole: Whole, limits: Limits) -> Self {
         let (bytes, atoms) = (Cow::Owned(whole.bytes), Atoms::Own(whole.atoms));
-        Self { bytes, atoms, versions: false, message: None, limits }
+        let exceeds = whole.exceeds;
+        Self { bytes, atoms, versions: false, message: None, limits, exceeds }
     }
 
     /// The payload in `bytes`, a part of this frame.
     fn payload<'s>(&'s self, bytes: &'s [u8]) -> Unread<'s> {
         let (atoms, version, limits) = (self.atoms(), self.versions, self.limits);
-        Unread { bytes, atoms, version, limits }
+        Unread { bytes, atoms, version, limits, exceeds: self.exceeds }
     }
 
     fn atoms(&self) -> AtomTable<'_> {
@@ -81,11 +84,24 @@ impl<'a> IncomingFrame<'a> {
         Some((to.clone(), self.payload(&self.bytes[*payload..])))
     }
 
-    /// Decodes the control message, and returns the payload undecoded.
+    /// Decodes the control message, and returns the payload undecoded. If the fragments exceed the limit, the payload of
+    /// an exit or a spawn request is not a term, and another message is an error.
     ///
     /// # Errors
     /// [`InvalidMessage`]; the following frames are not affected.
     pub fn signal(&self) -> Result<(Control, Option<Unread<'_>>), InvalidMessage> {
+        if !self.exceeds {
+            return self.decode();
+        }
+        match self.decode() {
+            Ok((control, payload)) if !control.is_message() => {
+                Ok((control, payload.map(|payload| Unread { bytes: &[], ..payload })))
+            }
+            _ => Err(InvalidMessage::TooLarge),
+        }
+    }
+
+    fn decode(&self) -> Result<(Control, Option<Unread<'_>>), InvalidMessage> {
         let bytes = match (self.versions, &*self.bytes) {
             (false, bytes) | (true, [header::VERSION, bytes @ ..]) => bytes,
             (true, _) => return Err(InvalidMessage::Version),

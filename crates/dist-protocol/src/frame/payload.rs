@@ -56,13 +56,16 @@ pub struct Unread<'a> {
     /// Whether a version byte precedes the term.
     pub(super) version: bool,
     pub(super) limits: Limits,
+    /// Whether it is missing, because its fragments exceed the limit.
+    pub(super) exceeds: bool,
 }
 
 impl<'a> Unread<'a> {
     /// A term encoded by [`Term::encode`], as if it had been received.
     #[must_use]
     pub fn whole(bytes: &'a [u8]) -> Self {
-        Self { bytes, atoms: AtomTable::default(), version: true, limits: Limits::default() }
+        let (atoms, limits) = (AtomTable::default(), Limits::default());
+        Self { bytes, atoms, version: true, limits, exceeds: false }
     }
 
     /// Length of the encoding in bytes.
@@ -74,8 +77,9 @@ impl<'a> Unread<'a> {
     /// Copies the payload, to decode it later.
     #[must_use]
     pub fn store(self) -> StoredPayload {
-        let Self { bytes, atoms, version, limits } = self;
-        StoredPayload { bytes: bytes.into(), atoms: atoms.to_vec().into(), version, limits }
+        let Self { bytes, atoms, version, limits, exceeds } = self;
+        let (bytes, atoms) = (bytes.into(), atoms.to_vec().into());
+        StoredPayload { bytes, atoms, version, limits, exceeds }
     }
 
     /// Whether it is a call, `{'$gen_call', From, Request}` or `{system, From, Request}`; also `true` for a compressed
@@ -95,10 +99,13 @@ impl<'a> Unread<'a> {
     /// Decodes the payload as a term.
     ///
     /// # Errors
-    /// [`InvalidMessage::Term`], [`InvalidMessage::Trailing`]: not a valid term within the limits.
+    /// [`InvalidMessage::Term`], [`InvalidMessage::Trailing`], [`InvalidMessage::TooLarge`]: not a valid term within the
+    /// limits.
     pub fn term(self) -> Result<Term, InvalidMessage> {
         let mut decoder = Decoder::with_atoms(self.bytes, self.atoms).limits(self.limits);
-        let term = if self.version { decoder.decode() } else { decoder.decode_bare() }?;
+        let term = if self.version { decoder.decode() } else { decoder.decode_bare() };
+        let term = term
+            .map_err(|error| if self.exceeds { InvalidMessage::TooLarge } else { error.into() })?;
         if decoder.rest().is_empty() { Ok(term) } else { Err(InvalidMessage::Trailing) }
     }
 
@@ -162,6 +169,7 @@ pub struct StoredPayload {
     atoms: Box<[Atom]>,
     version: bool,
     limits: Limits,
+    exceeds: bool,
 }
 
 impl StoredPayload {
@@ -169,7 +177,8 @@ impl StoredPayload {
     #[must_use]
     pub fn unread(&self) -> Unread<'_> {
         let (bytes, atoms) = (&self.bytes[..], AtomTable::from(&self.atoms));
-        Unread { bytes, atoms, version: self.version, limits: self.limits }
+        let Self { version, limits, exceeds, .. } = *self;
+        Unread { bytes, atoms, version, limits, exceeds }
     }
 
     /// Memory that it occupies, in bytes. Atoms are counted as if nothing else used them.

@@ -39,7 +39,7 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
 fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, String> {
     let text = |invalid: InvalidMessage| invalid.to_string();
     let Some(frame) = incoming.take(frame).map_err(|broken| broken.to_string())? else {
-        return incoming.take_dropped().map_or(Ok(None), |invalid| Err(text(invalid)));
+        return Ok(None);
     };
     let (control, payload) = frame.signal().map_err(text)?;
     let payload = payload.map(Unread::term).transpose().map_err(text)?;
@@ -213,6 +213,36 @@ fn incomplete_messages_are_bounded_in_number_and_bytes() {
         assert_eq!(take(&mut incoming, &next(1, left)), Ok(None));
     }
     assert_eq!(take(&mut incoming, &next(2, 8)), Ok(None));
+}
+
+#[test]
+fn control_message_of_an_exit_beyond_the_limit_is_decoded() {
+    let limits = Limits { fragments: 2 * FRAGMENT_SIZE, ..Limits::default() };
+    let mut incoming = Incoming::new(limits);
+    let exit = Control::Exit { from: pid(1), to: pid(2), reason: None, token: None };
+    for (control, is_decoded) in [(exit, true), (to(2), false)] {
+        let mut whole = Vec::new();
+        control.write(&mut Writer::new(&mut whole)).expect("a term");
+        whole.resize(4 * FRAGMENT_SIZE, 106);
+        let count = whole.len().div_ceil(FRAGMENT_SIZE) as u64;
+        let mut decoded = 0;
+        for (part, left) in whole.chunks(FRAGMENT_SIZE).zip((1..=count).rev()) {
+            let head = if left == count { &first(7, left)[..19] } else { &next(7, left)[..18] };
+            let bytes = [head, part].concat();
+            let Some(frame) = incoming.take(&bytes).expect("a fragment") else { continue };
+            decoded += 1;
+            match frame.signal() {
+                Ok((received, payload)) => {
+                    assert!(is_decoded && received == control);
+                    let payload = payload.expect("a payload");
+                    assert_eq!(payload.store().unread().term(), Err(InvalidMessage::TooLarge));
+                }
+                Err(invalid) => assert!(!is_decoded && invalid == InvalidMessage::TooLarge),
+            }
+        }
+        assert_eq!(decoded, 1);
+        assert_eq!(incoming.incomplete(), 0);
+    }
 }
 
 #[test]

@@ -117,8 +117,6 @@ async fn take_all<R: Receive>(
             if let Err(invalid) = taken {
                 dropped.add(&invalid, shared);
             }
-        } else if let Some(invalid) = incoming.take_dropped() {
-            dropped.add(&invalid, shared);
         }
         at += used;
         turn -= 1;

@@ -39,6 +39,9 @@ impl Cluster {
         alias: &Reference,
         message: Term,
     ) -> Result<(), Arc<NoConnection>> {
+        if self.core().send_to_own_alias(alias, &message, false) {
+            return Ok(());
+        }
         let control = |flags, from| Control::to_alias(flags, from, alias.clone(), false);
         self.to_alias(alias, self.core().ids.pid_of_node(), control, message).await
     }
@@ -55,6 +58,9 @@ impl Cluster {
         alias: &Reference,
         message: Term,
     ) -> Result<(), Arc<NoConnection>> {
+        if self.core().send_to_own_alias(alias, &message, true) {
+            return Ok(());
+        }
         let control = |flags, from| Control::to_alias(flags, from, alias.clone(), true);
         self.to_alias(alias, self.core().ids.pid_of_node(), control, message).await
     }

@@ -12,6 +12,7 @@
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
+use purlin_dist_protocol::frame::InvalidMessage;
 use purlin_dist_protocol::link::DeferredAnswer;
 use purlin_term::Term;
 
@@ -76,6 +77,11 @@ fn cause_to_term(why: &Cause) -> Term {
         (None, Some(CountedReason { term, .. })) => term.clone(),
         _ => Term::from(why.to_string().as_str()),
     }
+}
+
+/// The exit reason `{bad_reason, Why}`, in place of one that cannot be decoded.
+pub(super) fn bad_reason(why: &InvalidMessage) -> Term {
+    tagged!("bad_reason", why.to_string().as_str())
 }
 
 /// Converts a term to an exit reason.

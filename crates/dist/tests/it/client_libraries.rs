@@ -12,8 +12,9 @@ use purlin_term::Term;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
+use crate::cluster_groups::scope;
 use crate::processes::{Received, down, exit, found, join, start, term};
-use crate::support::{COOKIE, Epmd, HANG, in_time, until};
+use crate::support::{Beam, COOKIE, Epmd, HANG, in_time, until};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/client_libraries");
 
@@ -161,6 +162,22 @@ with_each_library! {
     links_break_in_both_directions_unless_they_are_removed
     exit_signals_pass_in_both_directions
     a_monitor_of_a_process_of_the_peer_keeps_the_connection_and_fires_with_its_loss
+    a_call_is_answered_by_a_node_that_shares_groups
+}
+
+async fn a_call_is_answered_by_a_node_that_shares_groups(library: Library) {
+    let epmd = Epmd::start();
+    let Some(mut peer) = Peer::start(library, &epmd).await else { return };
+    let cluster = join(&epmd, "ours").await;
+    let _groups = scope(&cluster, "pg").await;
+    let echo = async |arguments: Vec<Term>| Ok(arguments[0].clone());
+    cluster.export("rust", "echo", 1, echo).expect("short names");
+    peer.runs(&["connect ours@127.0.0.1"]).await;
+    // A BEAM that connects later is discovered, so the scope has decided about the peer.
+    let mut beam = Beam::start(&epmd, "beam").await;
+    beam.eval("register(pg, self()), net_kernel:connect_node('ours@127.0.0.1')").await;
+    assert_eq!(beam.eval("receive {discover, _} -> yes end").await, "yes");
+    assert_eq!(peer.run("rpc rust echo 21").await, "21");
 }
 
 async fn messages_pass_in_both_directions_and_functions_are_called(library: Library) {

@@ -9,7 +9,7 @@ use purlin_term::Term;
 use tokio::sync::oneshot;
 
 /// Starts a scope on our node and shares its groups.
-async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
+pub(crate) async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
     let (sender, groups) = oneshot::channel();
     cluster.node().spawn(async move |_: Process<()>| {
         let _ = sender.send(Groups::start(name).await.expect("it starts"));

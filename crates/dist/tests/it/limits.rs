@@ -1,9 +1,11 @@
 //! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
 
-use crate::processes::beam_and_ours;
-use crate::support::{Beam, in_time};
-use purlin::{ExitReason, Process};
+use crate::processes::{beam_and_ours, builder, down, exit, found, pid, start};
+use crate::support::{Beam, Epmd, in_time};
+use purlin::{ExitReason, Node, Process};
 use purlin_dist::cluster::{Cluster, TermReason};
+use purlin_dist::frame::Limits;
+use purlin_dist::link::Settings;
 use purlin_term::Term;
 use tokio::sync::{mpsc, oneshot};
 
@@ -68,6 +70,81 @@ async fn a_message_beyond_the_limits_is_dropped_and_the_links_stay() {
     );
     let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
     assert_eq!(dropped, 1);
+}
+
+// L2, D1
+#[tokio::test]
+async fn an_exit_whose_reason_exceeds_the_limits_is_delivered_with_another_reason() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let parent = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let watched = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&watched);
+        watched.send(Term::atom("end"));
+        let down = down(&mut me).await.reason;
+        let linked = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        linked.send(Term::atom("end"));
+        let exit_of_a_link = exit(&mut me).await.reason;
+        let links = me.pid().details().await.expect("it lives").links.len();
+        parent.send(Term::atom("unlinked"));
+        [down, exit_of_a_link, exit(&mut me).await.reason].map(|reason| (reason.to_string(), links))
+    });
+    let deep = "Deep = lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 600000))";
+    beam.eval(&format!("element(1, {{ok, {deep}}})")).await;
+    beam.eval("Ours = erpc:call('ours@127.0.0.1', erlang, whereis, [watches])").await;
+    beam.eval("Ours ! self(), Ours ! spawn(fun() -> receive 'end' -> exit(Deep) end end), ok")
+        .await;
+    let links = "Ours ! spawn(fun() -> link(Ours), receive 'end' -> exit(Deep) end end), ok";
+    beam.eval(links).await;
+    assert_eq!(beam.eval("receive unlinked -> exit(Ours, Deep) end").await, "true");
+    for (reason, links) in found(watches).await {
+        assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
+        assert_eq!(links, 0);
+    }
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 3);
+}
+
+// L2, D1
+#[tokio::test]
+async fn an_exit_of_more_fragments_than_allowed_is_delivered_with_another_reason() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let limits = Limits { fragments: 1 << 20, ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let node = Node::builder().workers(2).build().expect("a node");
+    let cluster = builder(&epmd, "ours").settings(settings).start(&node).await.expect("it joins");
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let watched = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&watched);
+        watched.send(Term::atom("end"));
+        down(&mut me).await.reason.to_string()
+    });
+    let ends = "spawn(fun() -> receive 'end' -> exit(binary:copy(<<7>>, 4 bsl 20)) end end)";
+    beam.eval(&format!("{{watches, 'ours@127.0.0.1'}} ! {ends}")).await;
+    let reason = found(watches).await;
+    assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_spawn_request_or_an_rpc_whose_arguments_exceed_the_limits_is_answered() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    cluster
+        .export("rust", "echo", 1, async |given: Vec<Term>| Ok(given[0].clone()))
+        .expect("short");
+    let deep = "Deep = lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 600000))";
+    beam.eval(&format!("element(1, {{ok, {deep}}})")).await;
+    let spawns = "R = spawn_request('ours@127.0.0.1', rust, echo, [Deep], [link, monitor]), \
+                  receive {spawn_reply, R, error, Why} -> Why end";
+    assert_eq!(beam.eval(spawns).await, "system_limit");
+    let calls = "catch erpc:call('ours@127.0.0.1', rust, echo, [Deep])";
+    let failed = beam.eval(calls).await;
+    assert!(failed.contains("system_limit"), "{failed}");
+    let call = "{call, rust, echo, [Deep], user}";
+    let calls = format!("gen_server:call({{rex, 'ours@127.0.0.1'}}, {call}, infinity)");
+    assert_eq!(beam.eval(&calls).await, "{badrpc,{'EXIT',{system_limit,[]}}}");
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 3);
 }
 
 #[tokio::test]

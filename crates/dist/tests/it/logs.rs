@@ -3,6 +3,7 @@
 use crate::support::{Beam, COOKIE, Epmd, until};
 use purlin::Node;
 use purlin_dist::cluster::{Cluster, Logs};
+use purlin_term::Term;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
@@ -27,7 +28,7 @@ async fn log_events_are_sent_to_a_beam_that_requests_them_until_it_is_gone() {
     let node = Node::builder().workers(1).build().expect("a node");
     let name = "ours@127.0.0.1".parse().expect("a name");
     let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
-    let _cluster = builder.logs(&logs).start(&node).await.expect("it joins");
+    let cluster = builder.logs(&logs).start(&node).await.expect("it joins");
     tracing::error!("no request was made");
 
     // One line per event, with the fields that are checked below.
@@ -73,6 +74,11 @@ async fn log_events_are_sent_to_a_beam_that_requests_them_until_it_is_gone() {
     let bad = beam.eval("rpc:call('ours@127.0.0.1', purlin, log_to, [me, info])").await;
     assert!(bad.contains("badarg"), "{bad}");
     assert_eq!(logs.dropped(), 0);
+
+    // A function that fails is named.
+    cluster.export("shop", "fails", 0, async |_| Err(Term::atom("badarg"))).expect("short names");
+    beam.send("spawn('ours@127.0.0.1', shop, fails, [])").await;
+    line_with(&mut beam, "shop:fails/0 failed: badarg").await;
 
     // After the node is gone, no events are sent and no connection to it is made.
     assert!(format!("{logs:?}").contains("subscribers: 1"), "{logs:?}");

@@ -27,6 +27,7 @@ mod mutual;
 mod node_monitors;
 mod nodes;
 mod observed;
+mod own_node;
 #[path = "support/pair.rs"]
 mod pair;
 mod pids;

@@ -69,6 +69,46 @@ async fn a_spawned_process_ends_with_the_reason_that_erlang_expects() {
     assert_eq!(beam.eval(blocks).await, "42");
 }
 
+#[tokio::test]
+async fn spawn_options_are_accepted_and_refused_as_by_erlang() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let mut other = Beam::start(&epmd, "other").await;
+    let _cluster = ours(&epmd).await;
+    for (option, is_valid) in [
+        ("link", true),
+        ("{monitor, [{tag, down}]}", true),
+        ("{priority, high}", true),
+        ("{fullsweep_after, 10}", true),
+        ("{min_heap_size, 500}", true),
+        ("{min_bin_vheap_size, 500}", true),
+        ("{max_heap_size, 0}", true),
+        ("{max_heap_size, #{size => 5000000, kill => true}}", true),
+        ("{message_queue_data, off_heap}", true),
+        ("{reply, yes}", true),
+        ("{reply_tag, spawn_reply}", true),
+        ("bogus", false),
+        ("{bogus, 1}", false),
+        ("{priority, bogus}", false),
+        ("{min_heap_size, x}", false),
+        ("{fullsweep_after, -1}", false),
+        ("{max_heap_size, x}", false),
+        ("{timeout, 5}", false),
+        ("{link, []}", false),
+        ("{link, true, 1}", false),
+    ] {
+        let result = if is_valid { "ok" } else { "badopt" };
+        for (node, call) in [("ours", "rust, sum, [1, 2]"), ("other", "erlang, '+', [1, 2]")] {
+            let spawns = format!(
+                "(fun() -> R = spawn_request('{node}@127.0.0.1', {call}, [{option}]), \
+                 receive {{spawn_reply, R, ok, _}} -> ok; {{spawn_reply, R, error, W}} -> W end end)()"
+            );
+            assert_eq!(beam.eval(&spawns).await, result, "{option} on {node}");
+        }
+    }
+    assert_eq!(other.eval("yes").await, "yes");
+}
+
 // L2: the link exists from the start, and a spawned process is like any other.
 #[tokio::test]
 async fn a_spawned_process_receives_and_is_linked_to_its_parent() {

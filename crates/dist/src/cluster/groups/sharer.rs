@@ -7,7 +7,7 @@
 //! | `{sync, Pid, Groups}` | after `discover` | replaces all members of the sender's node |
 //! | `{join, Pid, Group, Pids}`, `{leave, Pid, Pids, Groups}` | a member joins or leaves | |
 //!
-//! When a node disconnects or its scope ends, its members leave. A scope that restarts discovers only the visible nodes,
+//! C and Java nodes have no scopes, so they are not discovered. When a node disconnects or its scope ends, its members leave. A scope that restarts discovers only the visible nodes,
 //! so the sharer discovers it periodically while the node stays connected.
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
 use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Process, ProcessId};
-use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Term};
 
 use crate::cluster::core::Core;
@@ -147,10 +147,18 @@ impl Sharer {
         self.core.ids.pid(self.me.id())
     }
 
+    /// Discovers the scope of a node, unless it is a C or Java node. WHY: `ei_rpc` takes the first message for its answer.
     fn discover(&self, node: NodeName) {
-        if let Some(there) = self.core.named(self.name.clone(), &node) {
-            there.send(tagged!("discover", self.own_pid()));
-        }
+        let Some(there) = self.core.named(self.name.clone(), &node) else { return };
+        let (core, discover) = (Arc::clone(&self.core), tagged!("discover", self.own_pid()));
+        // WHY a task: the flags are known once the connection is established, shortly after `Up`.
+        self.core.runtime.spawn(async move {
+            if let Ok(connection) = core.connect(&node).await
+                && connection.flags().contains(Flags::MONITORS)
+            {
+                there.send(discover);
+            }
+        });
     }
 
     /// Discovers the scope of a connected node, now and periodically until it is known.

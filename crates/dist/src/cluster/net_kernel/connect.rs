@@ -44,7 +44,7 @@ impl Core {
                 return Err(refused);
             }
             if *node == self.ids.name {
-                return Err(Arc::new(NoConnection::Unknown(node.clone())));
+                return Err(Arc::new(NoConnection::Own(node.clone())));
             }
             if self.state().connection_table.call(node) {
                 // WHY a task: this future may be dropped, and the call must still run to its end.

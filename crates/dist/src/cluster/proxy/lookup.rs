@@ -77,19 +77,31 @@ impl Cluster {
     /// Returns a remote process by its pid, with messages of type `M`. Returns `None` if the process limit is reached,
     /// or the node part of the pid is not a valid node name.
     ///
-    /// For a process of this node use [`Node::pid`](purlin::Node::pid).
+    /// A live process of this node is returned itself if it receives messages of type `M`; otherwise signals to the pid
+    /// of a local process are lost.
     pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
-        self.core().typed_proxy(of)
+        let ids = &self.core().ids;
+        let local = ids.ours(of).and_then(|ours| ids.node.local_process(ours)?.pid().ok());
+        local.or_else(|| self.core().typed_proxy(of))
     }
 
     /// Returns a handle to a registered name on a remote node. Each message goes to the process that has the name when
     /// the message arrives; without one it is dropped. A monitor watches the process that has the name when the monitor
     /// arrives (D5). Returns `None` as [`Cluster::pid`] does, and if the name is not a valid atom.
+    ///
+    /// For a name of this node use [`Node::whereis`](purlin::Node::whereis): a node has no connection to itself, so
+    /// signals to this handle are lost, which is logged here.
     pub fn named<M: Serialize + Send + 'static>(
         &self,
         name: &str,
         on: &NodeName,
     ) -> Option<Pid<M>> {
+        if *on == self.core().ids.name {
+            warn!(
+                name,
+                "a process of this node is addressed as a remote one: signals to it are lost"
+            );
+        }
         self.core().proxy_of((on.clone(), Named::Name(Atom::new(name).ok()?)))
     }
 }

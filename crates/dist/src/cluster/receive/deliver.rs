@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 
 use purlin::remote::LocalProcess;
 use purlin_dist_protocol::frame::{InvalidMessage, NoValue, Unread};
-use purlin_term::Term;
+use purlin_term::{Reference, Term};
 use serde::de::DeserializeOwned;
 use tracing::warn;
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::receive::decoders::{LastUsed, Target};
+use crate::cluster::receive::decoders::{ByAlias, LastUsed, Target};
 
 impl Core {
     /// Registers a decoder from terms to messages of type `M`.
@@ -34,6 +34,23 @@ impl Core {
             let to = Target { process, alias: None, over: None };
             let _ = self.receive(to, Unread::whole(&bytes), &mut LastUsed::default());
         }
+    }
+
+    /// Sends a term to an alias of this node. Returns whether it is one.
+    pub(crate) fn send_to_own_alias(
+        &self,
+        alias: &Reference,
+        message: &Term,
+        priority: bool,
+    ) -> bool {
+        let Some((ours, number)) = self.ids.alias_of(alias) else { return false };
+        if let Some(process) = self.ids.node.local_process(ours)
+            && let Ok(bytes) = message.encode()
+        {
+            let to = Target { process, alias: Some(ByAlias { number, priority }), over: None };
+            let _ = self.receive(to, Unread::whole(&bytes), &mut LastUsed::default());
+        }
+        true
     }
 
     /// Delivers a payload to a local process, as a message of its type. A payload that cannot be decoded is counted,

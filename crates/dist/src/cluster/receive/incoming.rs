@@ -26,8 +26,9 @@ use crate::cluster::links::monitor_table::{LocalMonitor, RemoteMonitor};
 use crate::cluster::links::remote_link::Deliveries;
 use crate::cluster::pid;
 use crate::cluster::reason;
+use crate::cluster::receive::classify::{need, recipients};
 use crate::cluster::receive::decoders::{ByAlias, LastUsed, Target};
-use crate::cluster::receive::requests::{self, Held, Need, Recipients, Turn};
+use crate::cluster::receive::requests::{Held, Turn};
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
@@ -105,7 +106,7 @@ impl Receive for Incoming {
             }
         };
         let (requests, need) = (&connection.requests, need(&control, payload));
-        match requests.admit(link, need, || self.handler.recipients(&control)) {
+        match requests.admit(link, need, || recipients(&self.handler.core, &control)) {
             Ok(turn) => {
                 let handler = &mut self.handler;
                 return connection.in_order(|| handler.handle(control, payload, turn));
@@ -155,30 +156,6 @@ impl Receive for Incoming {
     }
 }
 
-/// What a signal needs. A link or monitor of a dead process, and an unlink, are answered.
-fn need(control: &Control, payload: Option<Unread<'_>>) -> Need {
-    let name = match control {
-        Control::Link { .. }
-        | Control::Unlink { .. }
-        | Control::UnlinkId { .. }
-        | Control::Monitor { .. } => return Need::Answer,
-        Control::Spawn(_) => return Need::Turn,
-        Control::RegSend { to, .. } | Control::Altact { exit: false, to: To::Name(to), .. } => {
-            Some(to)
-        }
-        Control::Send { .. }
-        | Control::SendSender { .. }
-        | Control::AliasSend { .. }
-        | Control::Altact { exit: false, .. } => None,
-        _ => return Need::Nothing,
-    };
-    match payload {
-        _ if name.is_some_and(|name| *name == "rex") => Need::Turn,
-        Some(message) if message.is_call() => Need::Answer,
-        _ => Need::Nothing,
-    }
-}
-
 impl Handler {
     /// Handles held signals until none is left.
     async fn handle_held(mut self) {
@@ -197,43 +174,6 @@ impl Handler {
                 }
             });
             connection.requests.handled(need, &recipients);
-        }
-    }
-
-    /// The recipients of a signal.
-    fn recipients(&self, control: &Control) -> Recipients {
-        let ids = &self.core.ids;
-        let process = |ours: Option<ProcessId>| {
-            [Some(ours.map_or(requests::Recipient::Unknown, requests::Recipient::Process)), None]
-        };
-        let name = |name: &Atom| {
-            let known = self.core.local_name(name.as_str());
-            let known = known.map(|known| requests::Recipient::Process(known.id()));
-            [Some(requests::Recipient::Name(name.clone())), known]
-        };
-        match control {
-            Control::Link { to, .. }
-            | Control::Unlink { to, .. }
-            | Control::UnlinkId { to, .. }
-            | Control::UnlinkIdAck { to, .. }
-            | Control::Send { to, .. }
-            | Control::SendSender { to, .. }
-            | Control::Exit { to, .. }
-            | Control::Exit2 { to, .. }
-            | Control::Down { to, .. }
-            | Control::Spawned { to, .. }
-            | Control::Altact { to: To::Pid(to), .. }
-            | Control::Monitor { to: Named::Pid(to), .. }
-            | Control::Demonitor { to: Named::Pid(to), .. } => process(ids.ours(to)),
-            Control::RegSend { to, .. }
-            | Control::Altact { to: To::Name(to), .. }
-            | Control::Monitor { to: Named::Name(to), .. }
-            | Control::Demonitor { to: Named::Name(to), .. } => name(to),
-            Control::AliasSend { to, .. } | Control::Altact { to: To::Alias(to), .. } => {
-                process(ids.alias_of(to).map(|(ours, _)| ours))
-            }
-            // Spawn requests create their recipient.
-            _ => [None, None],
         }
     }
 
@@ -260,19 +200,21 @@ impl Handler {
             (Control::AliasSend { to, .. }, Some(message)) => {
                 self.message_by_alias(to, false, message)
             }
-            (Control::Spawn(spawn), payload) => {
-                let arguments = match payload.map(Unread::term).transpose()? {
-                    Some(Term::List(arguments)) => arguments,
-                    _ => Vec::new(),
-                };
-                if let Some(turn) = turn {
-                    spawn_for(&self.core, &self.connection, spawn, arguments, turn);
-                }
-                Ok(())
-            }
+            (Control::Spawn(spawn), Some(arguments)) => match turn {
+                Some(turn) => spawn_for(&self.core, &self.connection, spawn, arguments, turn),
+                None => Ok(()),
+            },
             (_, payload) => {
-                self.take(control, payload.map(Unread::term).transpose()?);
-                Ok(())
+                let (payload, result) = match payload.map(Unread::term).transpose() {
+                    Ok(payload) => (payload, Ok(())),
+                    // L2, D1: an exit is delivered even if its reason cannot be decoded.
+                    Err(invalid) => {
+                        let reason = reason::bad_reason(&invalid);
+                        (Some(reason), Err(InvalidMessage::Reason(invalid.into())))
+                    }
+                };
+                self.take(control, payload);
+                result
             }
         }
     }
@@ -344,7 +286,7 @@ impl Handler {
         } else if *to == "rex"
             && let Some(turn) = turn
         {
-            rex::receive(&self.core, &self.connection, message.term()?, turn);
+            return rex::receive(&self.core, &self.connection, message, turn);
         }
         Ok(())
     }

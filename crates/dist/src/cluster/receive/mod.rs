@@ -1,5 +1,6 @@
 //! Incoming signals and messages: from a connection to local processes.
 
+mod classify;
 pub(super) mod decoders;
 pub(super) mod deliver;
 pub(super) mod incoming;

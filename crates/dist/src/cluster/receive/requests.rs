@@ -260,9 +260,12 @@ impl Requests {
     }
 }
 
-/// Runs a function. Returns its turn with its result if it has not waited.
-pub(crate) async fn in_turn<F: Future>(turn: Turn, function: F) -> (F::Output, Option<Turn>) {
-    let (mut function, mut turn) = (pin!(function), Some(turn));
+/// Runs a function. Returns its turn, if it has one, with its result if it has not waited.
+pub(crate) async fn in_turn<F: Future>(
+    mut turn: Option<Turn>,
+    function: F,
+) -> (F::Output, Option<Turn>) {
+    let mut function = pin!(function);
     let output = std::future::poll_fn(|cx| {
         let polled = function.as_mut().poll(cx);
         if polled.is_pending() {

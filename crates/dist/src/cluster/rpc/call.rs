@@ -5,7 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{ExitReason, Pid, Process, SpawnOptions, receive};
+use purlin::remote::LocalProcess;
+use purlin::{ExitReason, MonitorRef, Pid, Process, SpawnOptions, receive};
 use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term, ValueError, from_term, to_term};
 use serde::Serialize;
@@ -47,6 +48,12 @@ pub enum CallError {
     NotMade,
 }
 
+/// The process that a call is sent to.
+enum Callee {
+    Remote(Pid<Term>),
+    Local(LocalProcess),
+}
+
 impl Cluster {
     /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
     /// and waits for the answer. `serde` encodes the request and decodes the answer; each can be a [`Term`].
@@ -74,8 +81,14 @@ impl Cluster {
         request: impl Serialize + 'static,
         timeout: Duration,
     ) -> Result<R, CallError> {
-        let server = self.named::<Term>(name, on).ok_or(CallError::NotMade)?;
-        self.call_pid(server, request, timeout).await
+        let core = self.core();
+        let callee = if *on == core.ids.name {
+            let local = core.local_name(name);
+            Callee::Local(local.ok_or(CallError::Ended(ExitReason::NoProcess))?)
+        } else {
+            Callee::Remote(self.named(name, on).ok_or(CallError::NotMade)?)
+        };
+        self.call_callee(callee, request, timeout).await
     }
 
     /// Like [`Cluster::call`], with the pid of the server.
@@ -88,14 +101,24 @@ impl Cluster {
         request: impl Serialize + 'static,
         timeout: Duration,
     ) -> Result<R, CallError> {
+        self.call_callee(Callee::Remote(server), request, timeout).await
+    }
+
+    async fn call_callee<R: DeserializeOwned + 'static>(
+        &self,
+        callee: Callee,
+        request: impl Serialize + 'static,
+        timeout: Duration,
+    ) -> Result<R, CallError> {
         let core = self.core();
         let request = pid::within(core, || into_term(request).or_else(|request| to_term(&request)))
             .map_err(CallError::Request)?;
-        let answer = core.call_pid(server, request, timeout).await?;
+        let answer = core.call_server(callee, request, timeout).await?;
         pid::within(core, || from_answer(answer))
     }
 
-    /// Calls a function on a BEAM node, or an exported function on a purlin node, as `rpc:call` does.
+    /// Calls a function on a BEAM node, or an exported function on a purlin node, which may be this one, as `rpc:call`
+    /// does.
     ///
     /// # Errors
     /// [`CallError`]: `BadRpc` if the function does not exist or has failed.
@@ -129,10 +152,10 @@ impl Core {
         self.decodes(|term| Ok(ClientMail::<Infallible>::Term(term)));
     }
 
-    /// See [`Cluster::call_pid`].
-    async fn call_pid(
+    /// See [`Cluster::call`].
+    async fn call_server(
         self: &Arc<Self>,
-        server: Pid<Term>,
+        callee: Callee,
         request: Term,
         timeout: Duration,
     ) -> Result<Term, CallError> {
@@ -140,7 +163,14 @@ impl Core {
         let core = Arc::clone(self);
         let asks = async move |mut me: Process<ClientMail>| {
             // The caller may have been cancelled.
-            let _ = sender.send(ask(&mut me, &core, &server, request, timeout).await);
+            let _ = sender.send(match callee {
+                Callee::Remote(server) => ask(&mut me, &core, &server, request, timeout).await,
+                Callee::Local(server) => {
+                    let monitor = me.monitor(server.id());
+                    let send = |call| core.send_term(server, call);
+                    ask_by(&mut me, &core, monitor, send, request, timeout).await
+                }
+            });
         };
         let spawned = SpawnOptions::new().spawn_on(&self.ids.node, asks);
         spawned.map_err(|_| CallError::NotMade)?;
@@ -156,10 +186,21 @@ impl Core {
         arguments: Vec<Term>,
         timeout: Duration,
     ) -> Result<Term, CallError> {
-        let atom = |text| Atom::new(text).map(Term::Atom).map_err(|_| CallError::NotMade);
-        let call = rex::call(atom(module)?, atom(function)?, arguments);
+        let atom = |text| Atom::new(text).map_err(|_| CallError::NotMade);
+        let (module, function) = (atom(module)?, atom(function)?);
+        if *on == self.ids.name {
+            let answer = rex::start(self, module, function, arguments, None);
+            let answer = async { Ok::<_, Term>(answer?.await.0) };
+            // WHY on the runtime: the caller may be on a thread without one.
+            let answer = self.runtime.spawn(tokio::time::timeout(timeout, answer));
+            let answer = answer.await.map_err(|_| CallError::NotMade)?;
+            let answer = answer.map_err(|_| CallError::Timeout(timeout))?;
+            return rex::value(answer.unwrap_or_else(|refused| refused)).map_err(CallError::BadRpc);
+        }
+        let call = rex::call(Term::Atom(module), Term::Atom(function), arguments);
         let server = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
-        rex::value(self.call_pid(server, call, timeout).await?).map_err(CallError::BadRpc)
+        rex::value(self.call_server(Callee::Remote(server), call, timeout).await?)
+            .map_err(CallError::BadRpc)
     }
 }
 
@@ -172,9 +213,22 @@ pub(in crate::cluster) async fn ask<J: Send + 'static, M: From<Term> + Send + 's
     timeout: Duration,
 ) -> Result<Term, CallError> {
     let monitor = me.monitor(server);
+    let send = |call| server.send(M::from(call));
+    ask_by(me, core, monitor, send, request, timeout).await
+}
+
+/// [`ask`], with the monitor of the server and a function that sends it the call.
+async fn ask_by<J: Send + 'static>(
+    me: &mut Process<ClientMail<J>>,
+    core: &Core,
+    monitor: MonitorRef,
+    send: impl FnOnce(Term),
+    request: Term,
+    timeout: Duration,
+) -> Result<Term, CallError> {
     let tag = Term::from(core.ids.reference(monitor));
     let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
-    server.send(M::from(call.into_term()));
+    send(call.into_term());
     let answer = receive!(me, {
         ClientMail::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
             Ok(parts.into_iter().nth(1).unwrap_or(Term::NIL))

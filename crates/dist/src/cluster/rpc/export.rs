@@ -14,6 +14,7 @@ use purlin::{Cause, ExitReason, Process};
 use purlin_dist_protocol::control::Spawn;
 use purlin_dist_protocol::frame::Payload;
 use purlin_term::{Atom, Term};
+use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::reason::{CountedReason, TermReason};
@@ -68,16 +69,21 @@ impl Job {
     /// Runs the function and returns the exit reason of its process.
     pub(crate) async fn run(self, me: Process<Term>, connection: &Weak<Connection>) -> ExitReason {
         let (module, name, arguments) = self.call;
+        let (process, arity) = (me.id(), arguments.len());
         let (outcome, stack) = match self.function {
             Some(function) => (function(me, arguments).await, Term::NIL),
-            None => (Err(Term::atom("undef")), not_there(module, name, arguments)),
+            None => (Err(Term::atom("undef")), not_there(module.clone(), name.clone(), arguments)),
         };
         let answer = match (self.result, outcome) {
             (Some(result), Ok(value)) => [result, Term::atom("return"), value].to_vec(),
             (Some(result), Err(why)) => [result, Term::atom("error"), why, stack].to_vec(),
             // As in Erlang, the value is discarded.
             (None, Ok(_)) => return ExitReason::Normal,
-            (None, Err(why)) => return ExitReason::error(TermReason(Term::tuple([why, stack]))),
+            (None, Err(why)) => {
+                // The report of the runtime does not contain it.
+                warn!(%process, "{module}:{name}/{arity} failed: {why}");
+                return ExitReason::error(TermReason(Term::tuple([why, stack])));
+            }
         };
         let term = Term::tuple(answer);
         let connection = connection.upgrade();

@@ -55,17 +55,23 @@ impl GenCall {
     }
 
     /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
-    pub(in crate::cluster) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
+    /// Returns whether the caller has a monitor.
+    pub(in crate::cluster) fn refuse(
+        self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        why: Term,
+    ) -> bool {
         let mut monitor_table = connection.monitor_table();
-        let Some(reference) = self.monitor(&monitor_table) else { return };
-        let Some((monitor, ours, theirs)) = monitor_table.unwatched(&self.from, &reference) else {
-            return;
-        };
+        let reference = self.monitor(&monitor_table);
+        let fired = reference.and_then(|monitor| monitor_table.unwatched(&self.from, &monitor));
+        let Some((monitor, ours, theirs)) = fired else { return false };
         connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));
         drop(monitor_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
         core.send_after_pending(connection, &self.from, None, down);
+        true
     }
 
     /// Sends the answer. If the reply cannot be encoded, the call exits with `{bad_reply, Why}`.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::Control;
-use purlin_term::{Pid, Term};
+use purlin_dist_protocol::frame::{InvalidMessage, Unread};
+use purlin_term::{Atom, Pid, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -48,7 +49,27 @@ impl Caller {
 }
 
 /// Handles a message to `rex`. Unknown requests are not answered.
-pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
+///
+/// # Errors
+/// The message is not a term within the limits. If it is a `gen_server` call, it was answered.
+pub(crate) fn receive(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    message: Unread<'_>,
+    turn: Turn,
+) -> Result<(), InvalidMessage> {
+    let term = message.term().inspect_err(|_| {
+        if let Some((from, tag, _)) = message.gen_call() {
+            let call = GenCall { from, tag, request: Term::NIL };
+            let why = Term::tuple([Term::atom("system_limit"), Term::NIL]);
+            call.answer_encodable(core, connection, failed(why));
+        }
+    })?;
+    request(core, connection, term, turn);
+    Ok(())
+}
+
+fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
     let (caller, request) = match GenCall::try_from(message) {
         Ok(mut call) => {
             let request = std::mem::replace(&mut call.request, Term::NIL);
@@ -85,30 +106,48 @@ fn run(
     if !(tag.is_atom("call") || tag.is_atom("block_call")) {
         return;
     }
-    let arguments = std::mem::take(arguments);
-    let Some(function) = core.exports.find(module, name, arguments.len()) else {
-        let (module, name) = (Term::Atom(module.clone()), Term::Atom(name.clone()));
-        let stack = not_there(module, name, arguments);
-        let why = failed(tagged!("undef", stack));
-        return caller.answer(core, connection, why);
+    let (module, name, arguments) = (module.clone(), name.clone(), std::mem::take(arguments));
+    let answer = match start(core, module, name, arguments, Some(turn)) {
+        Ok(answer) => answer,
+        Err(refused) => return caller.answer(core, connection, refused),
+    };
+    let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
+    core.runtime.spawn(async move {
+        let (value, _turn) = answer.await;
+        caller.answer(&answering, &connection, value);
+    });
+}
+
+/// Starts a process that runs an exported function. The future returns the answer when the process has ended, and the
+/// turn if the function has not waited.
+///
+/// # Errors
+/// The answer if the function does not exist or no process can be spawned.
+pub(crate) fn start(
+    core: &Arc<Core>,
+    module: Atom,
+    name: Atom,
+    arguments: Vec<Term>,
+    turn: Option<Turn>,
+) -> Result<impl Future<Output = (Term, Option<Turn>)> + use<>, Term> {
+    let Some(function) = core.exports.find(&module, &name, arguments.len()) else {
+        let stack = not_there(Term::Atom(module), Term::Atom(name), arguments);
+        return Err(failed(tagged!("undef", stack)));
     };
     let (sender, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // The receiver waits until this process has ended.
         let _ = sender.send(in_turn(turn, function(me, arguments)).await);
     };
-    let Ok(process) = SpawnOptions::new().spawn_on(&core.ids.node, runs) else {
-        return caller.answer(core, connection, failed(Term::atom("system_limit")));
-    };
-    let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
-    core.runtime.spawn(async move {
-        let (value, _turn) = match outcome.await {
+    let process = SpawnOptions::new().spawn_on(&core.ids.node, runs);
+    let process = process.map_err(|_| failed(Term::atom("system_limit")))?;
+    Ok(async move {
+        match outcome.await {
             Ok((Ok(value), turn)) => (value, turn),
             Ok((Err(why), turn)) => (failed(Term::tuple([why, Term::NIL])), turn),
             Err(_) => (failed(reason::to_term(&process.ended().await)), None),
-        };
-        caller.answer(&answering, &connection, value);
-    });
+        }
+    })
 }
 
 /// Answers `features_request`, which every BEAM node sends to a published node.

@@ -18,8 +18,8 @@ use crate::cluster::rpc::into_term::into_term;
 /// A remote process that has called a local server and waits for the answer.
 ///
 /// A refused call exits by the caller's monitor of the server. A caller without a monitor, as in a C node with `ei` or in
-/// jinterface, and a caller of this node whose call was forwarded by another node, receive nothing and wait until their
-/// timeout, as they do for a BEAM server that does not answer.
+/// jinterface, and a caller of this node, receive nothing and wait until their timeout, as they do for a BEAM server that
+/// does not answer.
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,
@@ -104,13 +104,12 @@ impl Caller {
         }
     }
 
-    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`].
-    pub(super) fn refuse(self, why: Term) {
-        if let Some(core) = self.core.upgrade()
-            && let Some(connection) = self.connection(&core)
-        {
-            self.call.refuse(&core, &connection, why);
-        }
+    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`]. Returns
+    /// whether it does.
+    pub(super) fn refuse(self, why: Term) -> bool {
+        let Some(core) = self.core.upgrade() else { return false };
+        let connection = self.connection(&core);
+        connection.is_some_and(|connection| self.call.refuse(&core, &connection, why))
     }
 
     /// Refuses the call, whose reply was dropped. If the server ends in the same turn, as after a panic, the caller's
@@ -119,7 +118,9 @@ impl Caller {
         let connection = self.connection(core);
         let server = connection.and_then(|connection| self.call.server(core, &connection));
         if let Some(server) = server {
-            server.in_next_turn(move || self.refuse(Term::atom("no_reply")));
+            server.in_next_turn(move || {
+                self.refuse(Term::atom("no_reply"));
+            });
         }
     }
 }

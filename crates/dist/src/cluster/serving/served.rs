@@ -35,7 +35,7 @@ type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 ///
 /// Each kind of request is a type that `serde` decodes, and a function that converts it to the type the server uses
 /// within the node. These functions should be short. Requests that are not registered are refused: a call exits
-/// immediately with `{bad_call, Why}`, a cast or a message is dropped and counted.
+/// immediately with `{bad_call, Why}` if the caller monitors the server, a cast or a message is dropped and counted.
 ///
 /// ```
 /// use purlin::server::{self, Init, Mail, Next, Server};
@@ -175,8 +175,9 @@ impl<S: Server> Served<S> {
             Ok(call) => send::<S>(to, Mail::Call(call)),
             Err(refused) => {
                 let (why, caller) = *refused;
-                caller.refuse(tagged!("bad_call", why.to_string().as_str()));
-                Err(why)
+                let is_told = caller.refuse(tagged!("bad_call", why.to_string().as_str()));
+                // A caller that is told of the error has lost nothing.
+                if is_told && matches!(why, NoValue::Other(_)) { Ok(()) } else { Err(why) }
             }
         }
     }

@@ -24,8 +24,9 @@ pub enum NotSpawned {
     /// `badarg`: more than 255 arguments, or a name too long for an atom.
     #[error("badarg: more than 255 arguments, or a name longer than 255 characters")]
     BadArgument,
-    /// `system_limit`: the process limit of that node, or of this one, is reached.
-    #[error("system_limit: there is no room for one more process")]
+    /// `system_limit`: the process limit of that node, or of this one, is reached, or the arguments exceed a limit of that
+    /// node.
+    #[error("system_limit: the process limit is reached, or the arguments exceed a limit")]
     SystemLimit,
     /// Any other reason given by the node.
     #[error("the node refused: {0}")]

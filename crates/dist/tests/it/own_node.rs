@@ -1,0 +1,67 @@
+//! A node that addresses itself by its name in the cluster.
+
+use crate::log::Log;
+use crate::processes::{echoes, found, join};
+use crate::support::{Epmd, HANG, in_time};
+use purlin::{ExitReason, Process};
+use purlin_dist::cluster::{CallError, NotSpawned};
+use purlin_dist::connect::NoConnection;
+use purlin_term::Term;
+use tokio::sync::oneshot;
+
+#[tokio::test]
+async fn calls_functions_and_aliases_of_the_own_node_are_reached() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let (own, hello) = (cluster.name(), Term::atom("hello"));
+    echoes(&cluster);
+    assert_eq!(cluster.call("echo", own, hello.clone(), HANG).await, Ok(hello.clone()));
+    let nothing = cluster.call::<Term>("nothing", own, hello.clone(), HANG).await;
+    assert_eq!(nothing, Err(CallError::Ended(ExitReason::NoProcess)));
+
+    let echo = async |given: Vec<Term>| match &given[0] {
+        bad if bad.is_atom("bad") => Err(Term::atom("badarg")),
+        good => Ok(good.clone()),
+    };
+    cluster.export("rust", "echo", 1, echo).expect("short names");
+    let rpc = async |function, given| {
+        cluster.rpc(own, "rust", function, vec![Term::atom(given)], HANG).await
+    };
+    assert_eq!(rpc("echo", "hello").await, Ok(hello.clone()));
+    let error = |text: &str| Err(CallError::BadRpc(text.parse().expect("a term")));
+    assert_eq!(rpc("echo", "bad").await, error("{'EXIT',{badarg,[]}}"));
+    let undef = "{'EXIT',{undef,[{rust,nothing,[hello],[]}]}}";
+    assert_eq!(rpc("nothing", "hello").await, error(undef));
+
+    let (sender, alias) = oneshot::channel();
+    let (pass_on, received) = oneshot::channel();
+    let inside = cluster.clone();
+    let owner = cluster.node().spawn(async move |mut me: Process<Term>| {
+        let alias = inside.term_of_alias(&me.alias());
+        sender.send(alias).expect("the test waits");
+        let both = [me.receive().await, me.receive().await];
+        pass_on.send(both).expect("the test waits");
+    });
+    let alias = found(alias).await;
+    cluster.send_to_alias(&alias, hello.clone()).await.expect("no connection is needed");
+    let by_pid = cluster.pid::<Term>(&cluster.term_of(owner.id())).expect("it lives");
+    assert_eq!(by_pid.id(), owner.id());
+    by_pid.send(hello.clone());
+    let received = in_time("two messages", received).await.expect("it does not panic");
+    assert_eq!(received, [hello.clone(), hello]);
+}
+
+#[tokio::test]
+async fn a_connection_to_the_own_node_is_refused_with_the_reason() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let own = cluster.name();
+    let refused = cluster.connect(own).await.expect_err("a node has no connection to itself");
+    assert!(matches!(*refused, NoConnection::Own(_)), "{refused}");
+    let spawned = cluster.spawn(own, "rust", "echo", vec![]).await;
+    let Err(NotSpawned::NoConnection(refused)) = spawned else { panic!("{spawned:?}") };
+    assert!(matches!(*refused, NoConnection::Own(_)), "{refused}");
+    let log = Log::new();
+    cluster.named::<Term>("echo", own).expect("there is room").send(Term::NIL);
+    log.is_one_line_with("addressed as a remote one");
+}
