@@ -56,7 +56,8 @@ enum Callee {
 
 impl Cluster {
     /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
-    /// and waits for the answer. `serde` encodes the request and decodes the answer; each can be a [`Term`].
+    /// and waits for the answer. `serde` encodes the request and decodes the answer; each can be a [`Term`]. The node may be
+    /// this one.
     ///
     /// ```no_run
     /// # use std::time::Duration;
