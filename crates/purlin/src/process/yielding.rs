@@ -1,7 +1,11 @@
 //! Cooperative yielding.
+//!
+//! An await of the library that waits yields by itself. One that finishes at once spends budget at its
+//! end ([`without_wait`]), except sends, receives and successful calls, which have their own rules.
 
 use std::future::{Future, poll_fn};
-use std::task::Poll;
+use std::pin::pin;
+use std::task::{Context, Poll};
 
 /// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
 ///
@@ -54,4 +58,19 @@ pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
         purlin_raw::poll_again(cx.waker());
         Poll::Pending
     })
+}
+
+/// Calls [`consume_budget`] and returns `result`: the end of an await that has not waited, so that a
+/// loop of such awaits yields (F1).
+#[cold]
+pub(crate) async fn without_wait<T>(result: T) -> T {
+    consume_budget().await;
+    result
+}
+
+/// [`without_wait`] for a future that is polled by hand. Once the process has yielded, it must be
+/// polled again.
+#[cold]
+pub(crate) fn poll_without_wait<T>(result: T, cx: &mut Context<'_>) -> Poll<T> {
+    pin!(consume_budget()).poll(cx).map(|()| result)
 }
