@@ -26,7 +26,8 @@ pub async fn yield_now() {
 /// Spends two units of the process's budget of 512 and yields when the budget is used up (F1).
 ///
 /// A receive spends one unit, a spawn seven. A loop that only sends or computes should call this
-/// function regularly:
+/// function regularly, and so should a loop over a channel, a lock or a reader of tokio, whose own
+/// cooperative budget is unlimited in a process:
 ///
 /// ```
 /// # use purlin::{Process, consume_budget, spawn};
