@@ -134,7 +134,8 @@ impl Simulation {
     /// Returns the node, to spawn processes, inspect it and set timers while the simulation stands
     /// still.
     ///
-    /// [`Node::block_on`] would block the test's thread forever; use [`Simulation::run`].
+    /// [`Node::block_on`] and [`Node::stop_blocking`] panic, because the node does not run while they
+    /// wait; use [`Simulation::run`] and [`Simulation::stop`].
     pub fn node(&self) -> &Node {
         self.simulated.node()
     }
