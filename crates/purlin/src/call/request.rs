@@ -95,7 +95,7 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// # Errors
     /// Returns [`CallError`] if no reply arrives. The end of the process is reported without
-    /// waiting for the timeout.
+    /// waiting for the timeout, unless it has handed on the [`Reply`].
     ///
     /// # Panics
     /// Panics if the call has to wait on a thread with neither a node nor a tokio runtime, because
