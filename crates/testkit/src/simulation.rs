@@ -209,6 +209,10 @@ impl Simulation {
     /// simulation.advance(Duration::from_nanos(1));
     /// assert!(simulation.node().processes().is_empty());
     /// ```
+    ///
+    /// # Panics
+    /// Panics if the clock would count more than 146 years.
+    #[track_caller]
     pub fn advance(&mut self, time: Duration) {
         self.simulated.advance(time);
     }

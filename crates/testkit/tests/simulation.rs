@@ -393,6 +393,12 @@ fn stop_blocking_of_a_simulated_node_is_rejected() {
 }
 
 #[test]
+#[should_panic(expected = "at most 146 years")]
+fn an_advance_beyond_the_clock_is_rejected() {
+    Simulation::new(0).advance(Duration::MAX);
+}
+
+#[test]
 #[should_panic(expected = "spawned outside a node")]
 fn spawning_from_a_tokio_task_is_rejected() {
     Simulation::new(0).run(async |_: Process<()>| {
