@@ -46,6 +46,7 @@ use std::fmt;
 use std::hash::Hash;
 
 use crate::process::process_ref::exit_process;
+use crate::process::yielding::without_wait;
 use crate::registry::{RegisterError, Registry};
 use crate::{ExitReason, Overflow, ProcessId, Recipient, SendError, ToProcess, consume_budget};
 
@@ -109,7 +110,11 @@ where
         Q: Eq + Hash + ?Sized,
     {
         let (mut sent, mut full) = (0, Vec::new());
-        for (subscriber, ()) in self.topics.lookup(topic) {
+        let subscribers = self.topics.lookup(topic);
+        if subscribers.is_empty() {
+            return without_wait(0).await;
+        }
+        for (subscriber, ()) in subscribers {
             match self.offer(&subscriber, message.clone()) {
                 Offered::Sent => sent += 1,
                 Offered::Full => full.push(subscriber),

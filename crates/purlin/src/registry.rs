@@ -38,6 +38,7 @@ use rustc_hash::FxBuildHasher;
 use crate::node::erlang_types::Peer;
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::contain;
+use crate::process::yielding::without_wait;
 use crate::signals::signal::{EndWatch, Signal};
 use crate::supervisor::{ChildHandle, DynamicSupervisorRef, StartChildError};
 use crate::{ProcessId, ToProcess};
@@ -391,7 +392,7 @@ where
         A: Send + 'static,
     {
         match self.whereis(key) {
-            Some(process) => Ok(process),
+            Some(process) => without_wait(Ok(process)).await,
             None => supervisor.find_or_start(&key.to_string(), arguments).await,
         }
     }

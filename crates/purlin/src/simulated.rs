@@ -120,8 +120,13 @@ impl Simulated {
     }
 
     /// Drives for this time, on the node's clock.
+    ///
+    /// # Panics
+    /// Panics if the clock would pass [`Simulation::END`].
+    #[track_caller]
     pub fn advance(&mut self, time: Duration) {
         let until = self.node.uptime().saturating_add(time);
+        assert!(until <= Simulation::END, "the clock of a simulation counts at most 146 years");
         // The drive ends at `until` at the latest.
         let _ = self.drive(Some(until), &mut || false);
     }

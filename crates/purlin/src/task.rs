@@ -146,6 +146,7 @@ enum Wait<T> {
     Result(ReplyReceiver<T>),
     /// The end of the process, because no result will come.
     End(Pin<Box<dyn Future<Output = ExitReason> + Send + Sync>>),
+    Over,
 }
 
 impl<T: Send + 'static> Task<T> {
@@ -176,8 +177,15 @@ impl<T: Send + 'static> Task<T> {
     ///
     /// # Panics
     /// Panics if the task was ready before.
-    pub async fn timeout(&mut self, time: Duration) -> Option<Result<T, ExitReason>> {
-        CallDeadline::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok()
+    #[track_caller]
+    pub fn timeout(
+        &mut self,
+        time: Duration,
+    ) -> impl Future<Output = Option<Result<T, ExitReason>>> {
+        if matches!(self.wait, Wait::Over) {
+            polled_again();
+        }
+        async move { CallDeadline::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok() }
     }
 
     /// Ends the task and waits for its end. Returns the result if that arrives first, and otherwise
@@ -213,19 +221,32 @@ impl<T: Send + 'static> Future for Task<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
-            match &mut self.wait {
-                Wait::End(ended) => return ended.as_mut().poll(cx).map(Err),
+            let result = match &mut self.wait {
+                Wait::End(ended) => match ended.as_mut().poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(reason) => Err(reason),
+                },
                 Wait::Result(result) => match result.poll(cx) {
                     Poll::Pending => return Poll::Pending,
-                    Poll::Ready(Some(result)) => return Poll::Ready(Ok(result)),
+                    Poll::Ready(Some(result)) => Ok(result),
                     Poll::Ready(None) => {
                         let pid = self.pid.clone();
                         self.wait = Wait::End(Box::pin(async move { pid.ended().await }));
+                        continue;
                     }
                 },
-            }
+                Wait::Over => polled_again(),
+            };
+            self.wait = Wait::Over;
+            return Poll::Ready(result);
         }
     }
+}
+
+#[cold]
+#[track_caller]
+fn polled_again() -> ! {
+    panic!("a task was awaited again after it was ready")
 }
 
 impl<T> fmt::Debug for Task<T> {

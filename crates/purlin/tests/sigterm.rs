@@ -1,16 +1,16 @@
-//! A program that is stopped by a real SIGTERM while its application starts.
+//! Programs that are stopped by real signals.
 
 #![cfg(unix)]
 
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use purlin::application::{self, ApplicationSpec};
 use purlin::server::{self, Init, Mail, Server};
-use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{Node, Process};
+use purlin::supervisor::{ChildSpec, Shutdown, SupervisorSpec};
+use purlin::{Exit, Node, Process};
 
 /// Server whose `init` prints a line and never returns.
 #[derive(Debug)]
@@ -27,6 +27,21 @@ impl Server for Hangs {
         println!("starting");
         std::future::pending().await
     }
+}
+
+/// Runs a test of this program again in a child process, and returns its output.
+fn again(test: &str) -> (Child, impl Iterator<Item = String> + use<>) {
+    let program = std::env::current_exe().expect("a test knows its own program");
+    let mut command = Command::new(program);
+    command.args([test, "--exact", "--nocapture"]).env(test, "1").stdout(Stdio::piped());
+    let mut child = command.spawn().expect("it runs again");
+    let output = child.stdout.take().expect("its output is a pipe");
+    (child, BufReader::new(output).lines().map_while(Result::ok))
+}
+
+fn signal(signal: &str, child: &Child) {
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("there is kill").success());
 }
 
 const HANGS: &str = "a_program_whose_start_hangs_is_ended_all_the_same";
@@ -46,17 +61,46 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
         node.stop_blocking();
         std::process::exit(i32::from(code != ExitCode::SUCCESS));
     }
-    // Run this test again in a child process.
-    let test = std::env::current_exe().expect("a test knows its own program");
-    let mut command = Command::new(test);
-    command.args([HANGS, "--exact", "--nocapture"]).env(HANGS, "1").stdout(Stdio::piped());
-    let mut child = command.spawn().expect("it runs again");
-    let output = child.stdout.take().expect("its output is a pipe");
-    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    let (mut child, mut lines) = again(HANGS);
     assert!(lines.any(|line| line.ends_with("starting")));
-    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(kill.expect("there is kill").success());
+    signal("-TERM", &child);
     // The start never completes: a program that waited for it would not end.
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(1), "it was not stopped in its time");
+}
+
+const LINGERS: &str = "a_second_signal_ends_the_program_at_once";
+
+/// Prints a line when it has started and when it is stopped, and does not end then.
+async fn lingers(mut me: Process<Exit>) {
+    me.trap_exit(true);
+    println!("started");
+    me.receive().await;
+    println!("stopping");
+    std::future::pending().await
+}
+
+// G4: a second signal does not wait for the application to stop
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    if std::env::var_os(LINGERS).is_some() {
+        let node = Node::builder().build().expect("a node starts");
+        let code = node.block_on(|_: Process<()>| {
+            let child = ChildSpec::worker("lingers", lingers).shutdown(Shutdown::Infinity);
+            let tree = SupervisorSpec::one_for_one().child(child);
+            // WHY real time: longer than a signal takes to arrive. No test waits for it.
+            let lingers = ApplicationSpec::new("lingers", tree).shutdown(Duration::from_secs(60));
+            application::run(lingers)
+        });
+        node.stop_blocking();
+        std::process::exit(i32::from(code != ExitCode::SUCCESS));
+    }
+    for (second, status) in [("-TERM", 143), ("-INT", 130)] {
+        let (mut child, mut lines) = again(LINGERS);
+        assert!(lines.any(|line| line.ends_with("started")));
+        signal("-TERM", &child);
+        assert!(lines.any(|line| line.ends_with("stopping")));
+        signal(second, &child);
+        assert_eq!(child.wait().expect("it ends").code(), Some(status));
+    }
 }

@@ -56,6 +56,9 @@ pub enum DriveOutcome {
 }
 
 impl Simulation {
+    /// Latest time of the clock: 146 years.
+    pub const END: Duration = Duration::from_secs(LONGEST / 1_000_000_000 - 1);
+
     /// Creates a simulation at time 0 without processes.
     pub fn new(seed: u64) -> Self {
         let (clock, hand) = Clock::manual();

@@ -134,7 +134,8 @@ impl Simulation {
     /// Returns the node, to spawn processes, inspect it and set timers while the simulation stands
     /// still.
     ///
-    /// [`Node::block_on`] would block the test's thread forever; use [`Simulation::run`].
+    /// [`Node::block_on`] and [`Node::stop_blocking`] panic, because the node does not run while they
+    /// wait; use [`Simulation::run`] and [`Simulation::stop`].
     pub fn node(&self) -> &Node {
         self.simulated.node()
     }
@@ -208,6 +209,10 @@ impl Simulation {
     /// simulation.advance(Duration::from_nanos(1));
     /// assert!(simulation.node().processes().is_empty());
     /// ```
+    ///
+    /// # Panics
+    /// Panics if the clock would count more than 146 years.
+    #[track_caller]
     pub fn advance(&mut self, time: Duration) {
         self.simulated.advance(time);
     }

@@ -381,6 +381,24 @@ fn block_on_inside_of_a_process_is_rejected() {
 }
 
 #[test]
+#[should_panic(expected = "use Simulation::run")]
+fn block_on_of_a_simulated_node_is_rejected() {
+    Simulation::new(0).node().block_on(async |_: Process<()>| {});
+}
+
+#[test]
+#[should_panic(expected = "use Simulation::stop")]
+fn stop_blocking_of_a_simulated_node_is_rejected() {
+    Simulation::new(0).node().stop_blocking();
+}
+
+#[test]
+#[should_panic(expected = "at most 146 years")]
+fn an_advance_beyond_the_clock_is_rejected() {
+    Simulation::new(0).advance(Duration::MAX);
+}
+
+#[test]
 #[should_panic(expected = "spawned outside a node")]
 fn spawning_from_a_tokio_task_is_rejected() {
     Simulation::new(0).run(async |_: Process<()>| {

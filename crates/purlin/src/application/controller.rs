@@ -5,6 +5,7 @@
 use super::ApplicationSpec;
 use super::master::master;
 use super::table::{ApplicationError, ApplicationRef};
+use crate::process::yielding::without_wait;
 use crate::{Name, Node};
 
 impl Node {
@@ -19,7 +20,10 @@ impl Node {
         &self,
         spec: ApplicationSpec,
     ) -> Result<ApplicationRef, ApplicationError> {
-        let application = self.begin_application(spec)?;
+        let application = match self.begin_application(spec) {
+            Ok(application) => application,
+            Err(error) => return Err(without_wait(error).await),
+        };
         application.up().await?;
         Ok(application)
     }

@@ -1,7 +1,7 @@
-//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT.
+//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. A second signal
+//! ends the program at once.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::poll_fn;
 use std::process::ExitCode;
 use std::task::{Context, Poll};
 use std::thread;
@@ -22,6 +22,9 @@ const AFTER: Duration = Duration::from_secs(6);
 /// start, or ended with another reason, for example because its supervisor gave up. A signal during
 /// the start stops the application within the same time limit, whatever stage the start has
 /// reached.
+///
+/// A second signal during the stop ends the program at once, with status 143 after SIGTERM and 130
+/// after SIGINT. What the processes have not finished is lost, as after SIGKILL.
 ///
 /// The time limit is the application's shutdown time plus 6 seconds for the rest of the node. A
 /// program that exceeds it prints an error and exits with status 1.
@@ -51,22 +54,23 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     let spec = spec.application_type(ApplicationType::Temporary);
     let timeout = spec.shutdown.saturating_add(AFTER);
     // Installed before the start, so that a signal during the start is not lost.
-    let signalled = signals();
+    let mut signals = signals();
     let application = match node.begin_application(spec) {
         Ok(application) => application,
         Err(error) => return failed(&error),
     };
-    let mut signalled = pin!(signalled);
-    let mut signalled = |cx: &mut Context<'_>| signalled.as_mut().poll(cx);
+    let mut signalled = |cx: &mut Context<'_>| signals(cx).map(drop);
     let by_itself = match race(&mut signalled, application.up()).await {
         Some(Err(error)) => return failed(&error),
-        Some(Ok(())) => race(signalled, application.ended()).await,
+        Some(Ok(())) => race(&mut signalled, application.ended()).await,
         None => None,
     };
     let reason = match by_itself {
         Some(reason) => reason,
         None => {
             watch(timeout);
+            // The task outlives this function, because the node stops after it.
+            tokio::spawn(exit_at_signal(signals));
             application.stop().await
         }
     };
@@ -95,30 +99,53 @@ fn watch(timeout: Duration) {
     }
 }
 
-/// Resolves at SIGTERM or SIGINT. From this call on neither signal terminates the program.
+/// Ends the program at the next signal.
+async fn exit_at_signal(mut signals: impl FnMut(&mut Context<'_>) -> Poll<i32>) {
+    let status = poll_fn(|cx| signals(cx)).await;
+    eprintln!("purlin: a second signal ends the program before it has stopped");
+    std::process::exit(status);
+}
+
+/// Returns a poll function for SIGTERM and SIGINT, which is ready once for each signal, with the exit
+/// status of a program that the signal ends. From this call on neither signal terminates the program.
 #[cfg(unix)]
-fn signals() -> impl Future<Output = ()> {
+fn signals() -> impl FnMut(&mut Context<'_>) -> Poll<i32> + Send {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let listen = |kind| match signal(kind) {
-        Ok(signal) => Some(signal),
+    let listen = |kind: SignalKind| match signal(kind) {
+        Ok(signal) => Some((signal, 128 + kind.as_raw_value())),
         Err(error) => {
             tracing::error!(%error, ?kind, "signals cannot be listened to");
             None
         }
     };
     let mut kinds = [SignalKind::terminate(), SignalKind::interrupt()].map(listen);
-    poll_fn(move |cx| {
-        let mut came = kinds.iter_mut().flatten().map(|signal| signal.poll_recv(cx).is_ready());
-        if came.any(|came| came) { Poll::Ready(()) } else { Poll::Pending }
-    })
+    move |cx| {
+        let mut polled = kinds.iter_mut().flatten().map(|(signal, status)| {
+            let came = signal.poll_recv(cx).is_ready();
+            came.then_some(*status)
+        });
+        polled.find_map(|came| came).map_or(Poll::Pending, Poll::Ready)
+    }
 }
 
-/// Resolves at Ctrl-C.
+/// Returns a poll function for Ctrl-C, which is ready once for each, with the exit status.
 #[cfg(not(unix))]
-async fn signals() {
-    if let Err(error) = tokio::signal::ctrl_c().await {
-        tracing::error!(%error, "signals cannot be listened to");
-        std::future::pending::<()>().await;
+fn signals() -> impl FnMut(&mut Context<'_>) -> Poll<i32> + Send {
+    let mut next = Some(Box::pin(tokio::signal::ctrl_c()));
+    move |cx| {
+        let Some(came) = &mut next else { return Poll::Pending };
+        match came.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(())) => {
+                next = Some(Box::pin(tokio::signal::ctrl_c()));
+                Poll::Ready(130)
+            }
+            Poll::Ready(Err(error)) => {
+                tracing::error!(%error, "signals cannot be listened to");
+                next = None;
+                Poll::Pending
+            }
+        }
     }
 }

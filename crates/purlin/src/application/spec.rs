@@ -87,13 +87,14 @@ impl ApplicationSpec {
         self
     }
 
-    /// Sets the hook called at a stop request, before the supervision tree stops.
+    /// Sets the hook called at a stop request, before the supervision tree stops. It is cloned for the
+    /// call, because an application may be started several times.
     pub fn prep_stop<F, Fut>(mut self, hook: F) -> Self
     where
-        F: Fn() -> Fut + Send + Sync + 'static,
+        F: FnOnce() -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        self.prep_stop = Some(Arc::new(move || Box::pin(hook())));
+        self.prep_stop = Some(Arc::new(move || Box::pin(hook.clone()())));
         self
     }
 
@@ -101,10 +102,10 @@ impl ApplicationSpec {
     /// request.
     pub fn stop<F, Fut>(mut self, hook: F) -> Self
     where
-        F: Fn() -> Fut + Send + Sync + 'static,
+        F: FnOnce() -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        self.stop = Some(Arc::new(move || Box::pin(hook())));
+        self.stop = Some(Arc::new(move || Box::pin(hook.clone()())));
         self
     }
 

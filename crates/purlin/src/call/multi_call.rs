@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use crate::call::request::{CallDeadline, no_answer, publish_wait};
+use crate::process::yielding::without_wait;
 use crate::{CallError, Pid, Reply};
 
 /// Calls many processes concurrently and waits for all replies, at most `timeout` in total.
@@ -52,7 +53,7 @@ where
     let mut answers = Vec::with_capacity(asked.len());
     for (pid, asked) in asked {
         let answer = match asked {
-            Err(error) => Err(error),
+            Err(error) => Err(without_wait(error).await),
             Ok(mut answer) => {
                 match deadline.wait(|cx| publish_wait(pid.address(), answer.poll(cx))).await {
                     Ok(Some(answer)) => Ok(answer),
@@ -63,5 +64,5 @@ where
         };
         answers.push(answer);
     }
-    answers
+    if answers.is_empty() { without_wait(answers).await } else { answers }
 }

@@ -6,6 +6,9 @@ use purlin_raw::ReplySender;
 
 /// The right to answer a call, once. A request message carries one.
 ///
+/// A server may hand it on to another process or task. The caller then waits for that one: it is not
+/// informed of the end of the server, and gets the reply, the drop of the `Reply`, or its timeout (C1).
+///
 /// Dropping it informs the caller that no reply will come. A reply to a caller that has given up is
 /// dropped and never seen as a message (C1).
 ///

@@ -22,6 +22,7 @@ use purlin_sched::poll_after;
 use crate::mailbox::deadline::{Deadline, LONG};
 use crate::node::erlang_types::Peer;
 use crate::process::pid::ended;
+use crate::process::yielding::{poll_without_wait, without_wait};
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Pid, Reply, SendError};
 
@@ -94,7 +95,7 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// # Errors
     /// Returns [`CallError`] if no reply arrives. The end of the process is reported without
-    /// waiting for the timeout.
+    /// waiting for the timeout, unless it has handed on the [`Reply`].
     ///
     /// # Panics
     /// Panics if the call has to wait on a thread with neither a node nor a tokio runtime, because
@@ -121,7 +122,10 @@ impl<M: Send + 'static> Pid<M> {
         timeout: Duration,
     ) -> Result<T, CallError> {
         let mut deadline = CallDeadline::new(timeout);
-        let mut answer = self.ask(message)?;
+        let mut answer = match self.ask(message) {
+            Ok(answer) => answer,
+            Err(error) => return Err(without_wait(error).await),
+        };
         let mut yielded = false;
         let replied = poll_fn(|cx| {
             // WHY: a process that this one has just woken on its worker usually replies in its next
@@ -273,7 +277,9 @@ impl CallDeadline {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
             // An unlimited wait needs no timer, which a plain thread does not have.
             Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
-            Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
+            Poll::Pending if self.deadline.poll(cx).is_pending() => Poll::Pending,
+            // WHY: a time of zero has passed at the first poll.
+            Poll::Pending => poll_without_wait(Err(CallError::Timeout(self.timeout)), cx),
         }
     }
 }

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use purlin_raw::{current_local, is_current_waker, reschedule};
 use purlin_sched::{Timer, TimerAction, TimerWheel};
+use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
 use crate::Node;
@@ -120,6 +121,11 @@ impl Deadline {
             self.0 = Stage::Here(timer);
             return Poll::Pending;
         }
+        assert!(
+            Handle::try_current().is_ok(),
+            "waited on a thread with neither a node nor a tokio runtime, which has no timer; use \
+             call_blocking for a call"
+        );
         self.0 = Stage::Elsewhere(Box::pin(sleep(time)));
         self.poll(cx)
     }

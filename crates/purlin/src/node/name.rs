@@ -81,7 +81,9 @@ impl fmt::Display for RegisterError {
             ),
             Self::Taken { name, by } => write!(f, "process {by} has the name {name:?}"),
             Self::HasName { id, name } => write!(f, "process {id} already has the name {name:?}"),
-            Self::NoProcess(id) => write!(f, "noproc: process {id} has ended"),
+            Self::NoProcess(id) => {
+                write!(f, "noproc: process {id} has ended, or belongs to another node")
+            }
             Self::NoNode => f.write_str("this thread runs no process; use Node::register"),
         }
     }

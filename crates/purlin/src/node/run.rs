@@ -13,7 +13,7 @@ impl Node {
     /// # Panics
     /// Panics with the exit reason if the process panicked, was ended by an exit signal, or could
     /// not be spawned; [`Node::try_block_on`] returns it. Panics on a worker thread, which it would
-    /// stall.
+    /// stall, and on a simulated node, which does not run meanwhile.
     #[track_caller]
     pub fn block_on<M, R, F, Fut>(&self, function: F) -> R
     where
@@ -35,7 +35,8 @@ impl Node {
     /// spawned.
     ///
     /// # Panics
-    /// Panics on a worker thread, which it would stall.
+    /// Panics on a worker thread, which it would stall, and on a simulated node, which does not run
+    /// meanwhile.
     #[track_caller]
     pub fn try_block_on<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
     where
@@ -45,6 +46,7 @@ impl Node {
         Fut: Future<Output = R> + Send + 'static,
     {
         assert!(!is_worker(), "blocked on a process inside a process: await it there");
+        assert!(!self.is_simulated(), "blocked on a simulated node: use Simulation::run");
         let (tx, rx) = mpsc::channel();
         let pid = self.spawn(move |me| async move {
             let result = function(me).await;

@@ -33,7 +33,9 @@ impl Node {
     /// millisecond while others waited, and still do not (F2). Their worker continues on another
     /// thread, so they hold up no other process.
     ///
-    /// A process that does not await for 10 milliseconds is reported as a `tracing` warning. A
+    /// A process that does not yield for 10 milliseconds is reported as a `tracing` warning: it
+    /// computes, blocks, or awaits only what is ready, such as a channel of tokio that has messages.
+    /// Such a loop calls [`consume_budget`](crate::consume_budget). A
     /// second warning reports the end, with the time it took. If the process computes, its thread
     /// has a lower priority than others unless [`Builder::os_priorities`](crate::Builder) forbids it.
     ///
@@ -62,13 +64,13 @@ fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option
     Some(Hog { id: ProcessId::new(node_core.state().creation, slot), function, since })
 }
 
-/// Logs that a process does not await. Called by sysmon, once per turn, after 10 milliseconds.
+/// Logs that a process does not yield. Called by sysmon, once per turn, after 10 milliseconds.
 pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
     let Some(hog) = seen(node_core, slot, since) else { return };
     let elapsed = since.elapsed();
     // WHY: `contain`, because tracing subscribers are user code.
     contain(|| {
-        tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, "process does not await");
+        tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, "process has not yielded: it computes, blocks, or awaits only what is ready");
     });
 }
 

@@ -85,10 +85,12 @@ impl Node {
     /// [`Node::stop`] for a thread that runs no process: blocks the thread.
     ///
     /// # Panics
-    /// Panics on a worker thread: the process would wait for its own end.
+    /// Panics on a worker thread, where the process would wait for its own end, and on a simulated
+    /// node, which does not run meanwhile.
     #[track_caller]
     pub fn stop_blocking(&self) -> StopReport {
         assert!(!is_worker(), "blocked on a stop inside a process: await it there");
+        assert!(!self.is_simulated(), "blocked on a simulated node: use Simulation::stop");
         match Stopper::begin(self.inner()) {
             Some(stopper) => stopper.run_here(),
             None => block_on(self.stop()),

@@ -14,6 +14,7 @@ use super::scope::{Ask, Request, Scope};
 use super::table::Shared;
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::process::process_ref::ToProcess;
+use crate::process::yielding::without_wait;
 use crate::server::{self, ServerRef, StartError};
 use crate::{CallError, ExitReason, LookupError, Name, Node, Pid, Process, ProcessId, Reply};
 
@@ -88,10 +89,17 @@ impl Groups {
     /// Returns an error if the name is free or belongs to a process that is not a scope, or if this
     /// thread runs no process: use [`Node::groups`] there.
     pub async fn find(scope: &str) -> Result<Self, LookupError> {
-        Self::of_server(ServerRef::whereis(scope)?, scope).await
+        Self::of_found(ServerRef::whereis(scope), scope).await
     }
 
-    async fn of_server(server: ServerRef<Scope>, scope: &str) -> Result<Self, LookupError> {
+    async fn of_found(
+        found: Result<ServerRef<Scope>, LookupError>,
+        scope: &str,
+    ) -> Result<Self, LookupError> {
+        let server = match found {
+            Ok(server) => server,
+            Err(error) => return Err(without_wait(error).await),
+        };
         // The scope may have ended since the look-up.
         let attached = Self::attach(server).await;
         attached.map_err(|_| LookupError::NoName(Name::from(scope)))
@@ -115,7 +123,7 @@ impl Groups {
     pub async fn join(&self, group: &str, process: impl ToProcess) -> Result<(), JoinError> {
         let (id, found) = (process.id(), process.find().0);
         if id.creation() != self.server.id().creation() {
-            return Err(JoinError::OtherNode(id));
+            return without_wait(Err(JoinError::OtherNode(id))).await;
         }
         let group = Name::from(group);
         let joined = self.ask(|reply| Ask::Join { group, id, found, reply }).await;
@@ -169,7 +177,7 @@ impl Node {
     /// # Errors
     /// Returns an error if the name is free or belongs to a process that is not a scope.
     pub async fn groups(&self, scope: &str) -> Result<Groups, LookupError> {
-        Groups::of_server(self.server(scope)?, scope).await
+        Groups::of_found(self.server(scope), scope).await
     }
 }
 

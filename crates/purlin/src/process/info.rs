@@ -21,7 +21,8 @@ pub struct ProcessInfo {
     pub function: &'static str,
     /// Name of the type of its messages.
     pub message_type: &'static str,
-    /// Id of the parent; `None` if no process spawned it.
+    /// Id of the parent; `None` if no process spawned it. The parent may belong to another node of the
+    /// program, where its id may print as that of another process here; the two are not equal.
     pub parent: Option<ProcessId>,
     /// Whether it is a system process instead of a user process: a proxy for a remote process, or a
     /// process that connects the node to others

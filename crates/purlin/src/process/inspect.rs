@@ -6,6 +6,7 @@ use purlin_raw::oneshot;
 
 use crate::node::context::with_context;
 use crate::node::erlang_types::Peer;
+use crate::process::yielding::without_wait;
 use crate::signals::signal::Signal;
 use crate::{Node, Pid, ProcessDetails, ProcessId, ProcessInfo};
 
@@ -48,7 +49,10 @@ impl Node {
     /// Returns the details of a process, which reports them itself; `None` if no live process of
     /// this node has this id. See [`Pid::details`].
     pub async fn process_details(&self, id: ProcessId) -> Option<ProcessDetails> {
-        details(&self.find(id)?).await
+        match self.find(id) {
+            Some(process) => details(&process).await,
+            None => without_wait(None).await,
+        }
     }
 }
 
@@ -57,5 +61,8 @@ pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
     let (asker, mut answer) = oneshot();
     // A process that has ended drops the request, which counts as an answer.
     let _ = process.signal(Signal::Describe(asker));
-    poll_fn(|cx| answer.poll(cx)).await
+    match poll_fn(|cx| answer.poll(cx)).await {
+        None => without_wait(None).await,
+        details => details,
+    }
 }

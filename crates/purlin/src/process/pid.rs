@@ -10,6 +10,7 @@ use purlin_raw::Address;
 
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::process::exit_status::ExitStatus;
+use crate::process::yielding::poll_without_wait;
 use crate::signals::signal::{EndWatch, Signal};
 use crate::{ExitReason, LookupError, ProcessId};
 
@@ -100,9 +101,9 @@ fn exit_reason(process: &Peer) -> Option<ExitReason> {
 }
 
 /// Returns the reason once the worker that ran the process has finished the clean-up under way.
-fn once_over(process: &Peer, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
+fn once_over(process: &Peer, reason: ExitReason, cx: &mut Context<'_>) -> Poll<ExitReason> {
     if process.is_drained() {
-        return Poll::Ready(reason);
+        return poll_without_wait(reason, cx);
     }
     cx.waker().wake_by_ref();
     Poll::Pending

@@ -210,7 +210,10 @@ pub(crate) fn spawn_here<R>(spawn: impl FnOnce(&NodeCore<ErlangTypes>, Parent) -
 #[cold]
 #[track_caller]
 fn not_in_a_process() -> ! {
-    panic!("spawned outside a node: this thread runs no process; use Node::spawn")
+    panic!(
+        "spawned outside a node: this thread runs no process; use Node::spawn, Node::start for a \
+         server, or SpawnOptions::spawn_on"
+    )
 }
 
 /// Returns the placeholder for a failed spawn: never in the table, never runs; every send fails.

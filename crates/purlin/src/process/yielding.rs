@@ -1,7 +1,11 @@
 //! Cooperative yielding.
+//!
+//! An await of the library that waits yields by itself. One that finishes at once spends budget at its
+//! end ([`without_wait`]), except sends, receives and successful calls, which have their own rules.
 
 use std::future::{Future, poll_fn};
-use std::task::Poll;
+use std::pin::pin;
+use std::task::{Context, Poll};
 
 /// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
 ///
@@ -22,7 +26,8 @@ pub async fn yield_now() {
 /// Spends two units of the process's budget of 512 and yields when the budget is used up (F1).
 ///
 /// A receive spends one unit, a spawn seven. A loop that only sends or computes should call this
-/// function regularly:
+/// function regularly, and so should a loop over a channel, a lock or a reader of tokio, whose own
+/// cooperative budget is unlimited in a process:
 ///
 /// ```
 /// # use purlin::{Process, consume_budget, spawn};
@@ -54,4 +59,19 @@ pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
         purlin_raw::poll_again(cx.waker());
         Poll::Pending
     })
+}
+
+/// Calls [`consume_budget`] and returns `result`: the end of an await that has not waited, so that a
+/// loop of such awaits yields (F1).
+#[cold]
+pub(crate) async fn without_wait<T>(result: T) -> T {
+    consume_budget().await;
+    result
+}
+
+/// [`without_wait`] for a future that is polled by hand. Once the process has yielded, it must be
+/// polled again.
+#[cold]
+pub(crate) fn poll_without_wait<T>(result: T, cx: &mut Context<'_>) -> Poll<T> {
+    pin!(consume_budget()).poll(cx).map(|()| result)
 }

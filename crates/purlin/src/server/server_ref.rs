@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::behaviour::{Mail, Request, Server, System};
 use crate::process::process_ref::sealed;
+use crate::process::yielding::without_wait;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Node, Pid, ProcessId, Reply};
 
 /// Client handle of a server.
@@ -155,10 +156,10 @@ impl<S: Server> ServerRef<S> {
     /// [`super::Next::Stop`] instead.
     pub async fn stop_with(&self, reason: ExitReason, timeout: Duration) -> Result<(), CallError> {
         if self.pid.address().is_current() {
-            return Err(CallError::OwnProcess);
+            return without_wait(Err(CallError::OwnProcess)).await;
         }
         if !self.pid.send_past_bound(stop(reason.clone())) {
-            return Err(CallError::NoProcess);
+            return without_wait(Err(CallError::NoProcess)).await;
         }
         match self.pid.ended_within(timeout).await {
             Some(ended) if ended == reason => Ok(()),

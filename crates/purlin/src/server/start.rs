@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, IntoFuture, ready};
+use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::behaviour::{Mail, Server};
 use super::run::{Boot, Up, serve};
 use super::server_ref::ServerRef;
 use crate::call::request::CallDeadline;
+use crate::process::yielding::without_wait;
 use crate::{
     ExitReason, Node, Pid, Process, ProcessId, RegisterError, Reply, SpawnError, SpawnOptions,
 };
@@ -206,7 +207,7 @@ impl<S: Server> IntoFuture for Start<'_, S> {
     fn into_future(self) -> Self::IntoFuture {
         match self.begin() {
             Ok(starting) => Box::pin(starting.up()),
-            Err(error) => Box::pin(ready(Err(error))),
+            Err(error) => Box::pin(without_wait(Err(error))),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::mail::Start;
 use super::spec::SupervisorSpec;
 use crate::node::erlang_types::Peer;
 use crate::process::process_ref::sealed::Found;
+use crate::process::yielding::without_wait;
 use crate::server::{Server, ServerRef};
 use crate::{CALL_TIMEOUT, CallError, Pid, Reply, SendError};
 
@@ -237,7 +238,10 @@ impl<M: Send + 'static> Pool<Pid<M>> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let (_calling, worker) = self.call_one()?;
+        let (_calling, worker) = match self.call_one() {
+            Ok(one) => one,
+            Err(error) => return Err(without_wait(error).await),
+        };
         worker.call_timeout(message, timeout).await
     }
 
@@ -262,7 +266,7 @@ impl<M: Send + 'static> Pool<Pid<M>> {
     pub async fn send_async(&self, message: M) -> Result<(), SendError<M>> {
         match self.least_loaded() {
             Some(worker) => worker.send_async(message).await,
-            None => Err(SendError::NoProcess(message)),
+            None => without_wait(Err(SendError::NoProcess(message))).await,
         }
     }
 }
@@ -286,7 +290,10 @@ impl<S: Server> Pool<ServerRef<S>> {
         call: impl FnOnce(Reply<T>) -> S::Call,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let (_calling, server) = self.call_one()?;
+        let (_calling, server) = match self.call_one() {
+            Ok(one) => one,
+            Err(error) => return Err(without_wait(error).await),
+        };
         server.call_timeout(call, timeout).await
     }
 }

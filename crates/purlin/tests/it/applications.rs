@@ -32,7 +32,10 @@ fn talkative(id: &'static str, log: &Log) -> ChildSpec<Pid<ExitMessage>> {
     })
 }
 
-fn log_line(log: &Log, what: &str) -> impl Fn() -> std::future::Ready<()> + Send + Sync + 'static {
+fn log_line(
+    log: &Log,
+    what: &str,
+) -> impl FnOnce() -> std::future::Ready<()> + Clone + Send + Sync + 'static {
     let (log, what) = (log.clone(), what.to_owned());
     move || {
         let _ = log.send(what.clone());
@@ -176,5 +179,26 @@ fn only_the_end_of_a_temporary_application_leaves_its_node_running() {
             simulation.advance(Duration::from_secs(3600));
             assert_eq!(bystander.is_alive(), !stops, "{application_type:?}");
         });
+    }
+}
+
+// G4: hooks are async closures, also those that own what they use
+#[purlin::test]
+async fn hooks_may_be_async_closures_that_capture() {
+    let (log, mut lines) = unbounded_channel();
+    let (before, after) = (log.clone(), log);
+    let spec = ApplicationSpec::new("hooks", SupervisorSpec::one_for_one())
+        .prep_stop(async move || {
+            purlin::yield_now().await;
+            let _ = before.send("before");
+        })
+        .stop(async move || {
+            let _ = after.send("after");
+        });
+    let node = Node::current().expect("a process is on a node");
+    for _ in 0..2 {
+        let application = node.start_application(spec.clone()).await.expect("it starts");
+        assert_eq!(application.stop().await, ExitReason::Normal);
+        assert_eq!((lines.recv().await, lines.recv().await), (Some("before"), Some("after")));
     }
 }

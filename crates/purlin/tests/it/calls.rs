@@ -452,3 +452,12 @@ fn call_that_wakes_no_process_sets_its_timer_in_the_same_turn() {
     assert!(timers.contains(&1), "{timers:?}");
     stop(&node);
 }
+
+// The panic names the function to use
+#[test]
+#[should_panic(expected = "use call_blocking")]
+fn a_call_on_a_thread_without_timers_names_the_blocking_call() {
+    let node = node(1);
+    let silent = node.spawn(async |_: Process<Reply<()>>| std::future::pending::<()>().await);
+    let _ = silent.call(|reply| reply).now_or_never();
+}

@@ -44,3 +44,4 @@ mod trace;
 mod unread;
 mod waiting;
 mod with_tokio;
+mod yields;

@@ -1,6 +1,7 @@
 //! Observation of a node: surveys, load and crash records.
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::time::Duration;
 
 use crate::common::{node, outside, stop, until};
@@ -236,4 +237,14 @@ fn supervisors_are_marked_as_such() {
         assert!(one(&node, other.id()).is_some_and(|seen| !seen.supervises()));
     });
     stop(&node);
+}
+
+// The error of a live process does not say that it has ended
+#[purlin::test]
+async fn a_registration_on_another_node_says_so() {
+    let other = Node::builder().workers(1).build().expect("a node starts");
+    let pid = other.spawn(async |_: Process<()>| pending::<()>().await);
+    let error = purlin::register("other", &pid).expect_err("it is on another node");
+    assert!(error.to_string().contains("or belongs to another node"), "{error}");
+    other.stop().await;
 }

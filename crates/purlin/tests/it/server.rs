@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::common::{DropCounter, HANG, Notice, Token, here};
 use crate::waiting::{MS, comes, rest, simulated, uptime};
+use futures_util::FutureExt;
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
     CallError, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
@@ -839,4 +840,11 @@ fn a_server_can_be_started_and_used_from_outside() {
         assert_eq!(witness.ended().await, ExitReason::Normal);
     });
     common::stop(&node);
+}
+
+// The panic names the function to use
+#[test]
+#[should_panic(expected = "Node::start for a server")]
+fn a_start_outside_of_a_node_names_the_method_of_the_node() {
+    let _ = purlin::pg::Groups::start("scope").now_or_never();
 }

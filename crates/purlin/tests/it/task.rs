@@ -235,3 +235,16 @@ async fn dropping_a_stream_of_tasks_ends_them() {
     comes("all have ended", || tokens.dropped() == 3).await;
     assert_eq!(tokens.born(), 3);
 }
+
+// G3: the panic of a second wait names the task and the caller
+#[purlin::test]
+async fn a_task_that_was_ready_cannot_be_awaited_again() {
+    let pid = spawn(async |_: Process<()>| {
+        let mut task = task::spawn(async { 7 });
+        assert_eq!(task.timeout(Duration::MAX).await, Some(Ok(7)));
+        task.timeout(Duration::MAX).await;
+    });
+    let ExitReason::Panic(panic) = pid.ended().await else { panic!("it ends without one") };
+    assert_eq!(panic.message, "a task was awaited again after it was ready");
+    assert!(panic.place.contains(file!()), "{panic:?}");
+}
