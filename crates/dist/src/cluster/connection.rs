@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::cluster::links::monitor_table::LocalMonitor;
 
-    // D1: at the process limit a connection has no agent. It is closed at once, and a process may have used it before.
+    // D1: at the process limit a connection has no agent. It is closed immediately, and a process may have used it before.
     #[tokio::test]
     async fn a_monitor_over_a_connection_without_an_agent_fires_when_the_connection_is_lost() {
         let node = Node::builder().workers(1).build().expect("a node");

@@ -44,7 +44,7 @@ fn later_epoch_replaces_the_position_and_an_earlier_one_is_ignored() {
 #[test]
 fn message_of_a_session_is_stored_once() {
     let disk = Disk::new(1);
-    // WHY one byte: each batch is in a segment of its own, and a checkpoint precedes it.
+    // WHY one byte: each batch is in a separate segment, and a checkpoint precedes it.
     let options = Options { segment_bytes: 1, ..Options::default() };
     let mut log = open(&disk, &options).expect("it is new");
     let id = [1; 16];

@@ -1,5 +1,5 @@
-//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. A second signal
-//! ends the program at once.
+//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. A second
+//! signal ends the program immediately.
 
 use std::future::poll_fn;
 use std::process::ExitCode;
@@ -23,8 +23,8 @@ const AFTER: Duration = Duration::from_secs(6);
 /// the start stops the application within the same time limit, whatever stage the start has
 /// reached.
 ///
-/// A second signal during the stop ends the program at once, with status 143 after SIGTERM and 130
-/// after SIGINT. What the processes have not finished is lost, as after SIGKILL.
+/// A second signal during the stop ends the program immediately, with status 143 after SIGTERM and
+/// 130 after SIGINT. What the processes have not finished is lost, as after SIGKILL.
 ///
 /// The time limit is the application's shutdown time plus 6 seconds for the rest of the node. A
 /// program that exceeds it prints an error and exits with status 1.

@@ -1,7 +1,8 @@
 //! Cooperative yielding.
 //!
-//! An await of the library that waits yields by itself. One that finishes at once spends budget at its
-//! end ([`without_wait`]), except sends, receives and successful calls, which have their own rules.
+//! An await of the library that waits lets other processes run. One that finishes immediately spends
+//! budget at its end ([`without_wait`]), except sends, receives and successful calls, which have their
+//! own rules.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

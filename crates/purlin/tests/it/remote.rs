@@ -699,7 +699,7 @@ fn the_loss_of_a_link_is_acknowledged_and_is_an_exit_signal_unless_the_process_h
     assert_eq!(next(), RemoteSignal::UnlinkAck(2));
     ours.send(Msg::Number(1));
     assert_eq!(next(), RemoteSignal::Link, "the link was down until now");
-    // The unlink was not acknowledged by the loss, and is none of the new link.
+    // The unlink was not acknowledged by the loss, and does not belong to the new link.
     node.deliver(&theirs, ours.id(), RemoteSignal::UnlinkAck(unlink));
     ours.send(Msg::Number(2));
     assert_eq!(next(), RemoteSignal::LinkExit(ExitReason::Normal));

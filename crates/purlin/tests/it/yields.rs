@@ -1,4 +1,4 @@
-//! Awaits of the library that finish at once (F1, L7).
+//! Awaits of the library that finish immediately (F1, L7).
 
 use std::future::{Future, pending};
 use std::time::Duration;
@@ -45,7 +45,7 @@ where
     assert_eq!(pid.ended().await, ExitReason::Killed, "{what}");
 }
 
-// F1, L7: a loop of calls that fail at once can be ended
+// F1, L7: a loop of calls that fail immediately can be ended
 #[purlin::test]
 async fn a_call_that_fails_at_once_spends_budget() {
     let dead: Pid<Reply<()>> = spawn(async |_: Process<Reply<()>>| {});

@@ -130,7 +130,7 @@ impl<C: Clone> RemoteLinks<C> {
         })
     }
 
-    /// The local process unlinks by a proxy. Returns the connection to send the unlink over, if the peer is to be
+    /// The local process unlinks by a proxy. Returns the connection to send the unlink over, if the peer must be
     /// informed, and the signals to deliver.
     pub(crate) fn unlink(
         &mut self,
@@ -172,7 +172,7 @@ impl<C: Clone> RemoteLinks<C> {
     }
 
     /// The local process, linked by a proxy, has ended or does not exist. Returns the connection to send an exit signal
-    /// over, if the peer is to be informed.
+    /// over, if the peer must be informed.
     pub(crate) fn local_ended(
         &mut self,
         ours: ProcessId,

@@ -220,7 +220,7 @@ impl<'a> World<'a> {
         match step {
             Step::LocalLinks(by) => self.to_proxy[by].extend(self.local[by].link()),
             Step::LocalUnlinks(by) => self.to_proxy[by].extend(self.local[by].unlink(number)),
-            // Without a connection, a link of the remote process ends with `noconnection` at once.
+            // Without a connection, a link of the remote process ends with `noconnection` immediately.
             Step::RemoteLinks if !self.connected => {}
             Step::RemoteLinks => self.to_connection.extend(self.remote.link()),
             Step::RemoteUnlinks => self.to_connection.extend(self.remote.unlink(number)),

@@ -176,7 +176,7 @@ impl<S: Server> Served<S> {
             Err(refused) => {
                 let (why, caller) = *refused;
                 let is_told = caller.refuse(tagged!("bad_call", why.to_string().as_str()));
-                // A caller that is told of the error has lost nothing.
+                // A caller that gets the error has lost nothing.
                 if is_told && matches!(why, NoValue::Other(_)) { Ok(()) } else { Err(why) }
             }
         }
