@@ -53,11 +53,11 @@ where
     let mut answers = Vec::with_capacity(asked.len());
     for (pid, asked) in asked {
         let answer = match asked {
-            Err(error) => Err(without_wait(error).await),
+            Err(error) => Err(no_answer(pid.address(), Some(error), &mut deadline).await),
             Ok(mut answer) => {
                 match deadline.wait(|cx| publish_wait(pid.address(), answer.poll(cx))).await {
                     Ok(Some(answer)) => Ok(answer),
-                    Ok(None) => Err(no_answer(pid.address(), &mut deadline).await),
+                    Ok(None) => Err(no_answer(pid.address(), None, &mut deadline).await),
                     Err(error) => Err(error),
                 }
             }

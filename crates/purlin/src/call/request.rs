@@ -22,7 +22,7 @@ use purlin_sched::poll_after;
 use crate::mailbox::deadline::{Deadline, LONG};
 use crate::node::erlang_types::Peer;
 use crate::process::pid::ended;
-use crate::process::yielding::{poll_without_wait, without_wait};
+use crate::process::yielding::{must_yield, without_wait};
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Pid, Reply, SendError};
 
@@ -122,27 +122,31 @@ impl<M: Send + 'static> Pid<M> {
         timeout: Duration,
     ) -> Result<T, CallError> {
         let mut deadline = CallDeadline::new(timeout);
-        let mut answer = match self.ask(message) {
-            Ok(answer) => answer,
-            Err(error) => return Err(without_wait(error).await),
-        };
-        let mut yielded = false;
-        let replied = poll_fn(|cx| {
-            // WHY: a process that this one has just woken on its worker usually replies in its next
-            // turn. The caller then needs no timer, does not sleep, and need not be woken.
-            if !yielded {
-                yielded = true;
-                if poll_after(self.address(), cx.waker()) {
-                    deadline.begin();
-                    return Poll::Pending;
+        let failed = match self.ask(message) {
+            Ok(mut answer) => {
+                let mut yielded = false;
+                let replied = poll_fn(|cx| {
+                    // WHY: a process that this one has just woken on its worker usually replies in
+                    // its next turn. The caller then needs no timer, does not sleep, and need not be
+                    // woken.
+                    if !yielded {
+                        yielded = true;
+                        if poll_after(self.address(), cx.waker()) {
+                            deadline.begin();
+                            return Poll::Pending;
+                        }
+                    }
+                    deadline.limit(publish_wait(self.address(), answer.poll(cx)), cx)
+                });
+                match replied.await? {
+                    Some(answer) => return Ok(answer),
+                    None => None,
                 }
             }
-            deadline.limit(publish_wait(self.address(), answer.poll(cx)), cx)
-        });
-        match replied.await? {
-            Some(answer) => Ok(answer),
-            None => Err(no_answer(self.address(), &mut deadline).await),
-        }
+            Err(error) => Some(error),
+        };
+        // WHY one await for both: another state made the poll of every call longer.
+        Err(no_answer(self.address(), failed, &mut deadline).await)
     }
 
     /// [`Pid::call`] for a thread that runs no process: blocks the thread.
@@ -204,17 +208,38 @@ impl<M: Send + 'static> Pid<M> {
     }
 }
 
-/// Waits for the reason why no reply came, or until the time is up.
+/// Waits for the reason why no reply came, or until the time is up. Returns `unsent`, the error of a
+/// request that was not sent, without waiting.
 ///
 /// WHY: boxed, because it is rare and would make the future of every call several times as large.
+#[cold]
+#[inline(never)]
 pub(crate) fn no_answer(
     process: &Peer,
+    unsent: Option<CallError>,
     deadline: &mut CallDeadline,
-) -> Pin<Box<impl Future<Output = CallError>>> {
-    Box::pin(async move {
+) -> NoAnswer<impl Future<Output = CallError>> {
+    NoAnswer(Box::pin(async move {
+        if let Some(error) = unsent {
+            return without_wait(error).await;
+        }
         let mut reason = pin!(unanswered(process));
         deadline.wait(|cx| reason.as_mut().poll(cx)).await.unwrap_or_else(|timeout| timeout)
-    })
+    }))
+}
+
+/// Future returned by [`no_answer`].
+pub(crate) struct NoAnswer<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for NoAnswer<F> {
+    type Output = F::Output;
+
+    // WHY: inlined, it kept the poll of every call from being inlined into its turn.
+    #[cold]
+    #[inline(never)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.0.as_mut().poll(cx)
+    }
 }
 
 /// Finds out why no reply came, after the reply was dropped. The process may be alive, since a
@@ -277,9 +302,9 @@ impl CallDeadline {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
             // An unlimited wait needs no timer, which a plain thread does not have.
             Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
-            Poll::Pending if self.deadline.poll(cx).is_pending() => Poll::Pending,
-            // WHY: a time of zero has passed at the first poll.
-            Poll::Pending => poll_without_wait(Err(CallError::Timeout(self.timeout)), cx),
+            // WHY `must_yield`: a time of zero has passed at the first poll.
+            Poll::Pending if self.deadline.poll(cx).is_pending() || must_yield(cx) => Poll::Pending,
+            Poll::Pending => Poll::Ready(Err(CallError::Timeout(self.timeout))),
         }
     }
 }

@@ -11,7 +11,7 @@ use purlin_raw::ReplyReceiver;
 
 use crate::call::request::{CallDeadline, publish_wait, unanswered};
 use crate::node::erlang_types::Peer;
-use crate::process::yielding::poll_without_wait;
+use crate::process::yielding::must_yield;
 use crate::{CALL_TIMEOUT, CallError, Pid, ProcessId, Recipient, Reply, task};
 
 /// A request that has been sent, and whose reply is a future: created by [`Pid::send_request`] or
@@ -159,10 +159,8 @@ impl<T> Future for Request<T> {
                         Poll::Ready(reason) => Err(reason.unwrap_or_else(|timeout| timeout)),
                     }
                 }
-                Wait::NotSent(error) => match poll_without_wait(error.clone(), cx) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(error) => Err(error),
-                },
+                Wait::NotSent(_) if must_yield(cx) => return Poll::Pending,
+                Wait::NotSent(error) => Err(error.clone()),
                 Wait::Over => panic!("a request was polled after it was ready"),
             };
             *wait = Wait::Over;

@@ -10,7 +10,7 @@ use purlin_raw::Address;
 
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::process::exit_status::ExitStatus;
-use crate::process::yielding::poll_without_wait;
+use crate::process::yielding::must_yield;
 use crate::signals::signal::{EndWatch, Signal};
 use crate::{ExitReason, LookupError, ProcessId};
 
@@ -102,11 +102,11 @@ fn exit_reason(process: &Peer) -> Option<ExitReason> {
 
 /// Returns the reason once the worker that ran the process has finished the clean-up under way.
 fn once_over(process: &Peer, reason: ExitReason, cx: &mut Context<'_>) -> Poll<ExitReason> {
-    if process.is_drained() {
-        return poll_without_wait(reason, cx);
+    if !process.is_drained() {
+        cx.waker().wake_by_ref();
+        return Poll::Pending;
     }
-    cx.waker().wake_by_ref();
-    Poll::Pending
+    if must_yield(cx) { Poll::Pending } else { Poll::Ready(reason) }
 }
 
 /// Registration of a future that waits for the end of a process; removed when it is dropped.

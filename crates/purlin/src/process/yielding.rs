@@ -70,9 +70,9 @@ pub(crate) async fn without_wait<T>(result: T) -> T {
     result
 }
 
-/// [`without_wait`] for a future that is polled by hand. Once the process has yielded, it must be
-/// polled again.
+/// [`without_wait`] for a future that is polled by hand: returns whether it must return `Pending`
+/// instead of its result. It is polled again then.
 #[cold]
-pub(crate) fn poll_without_wait<T>(result: T, cx: &mut Context<'_>) -> Poll<T> {
-    pin!(consume_budget()).poll(cx).map(|()| result)
+pub(crate) fn must_yield(cx: &mut Context<'_>) -> bool {
+    pin!(consume_budget()).poll(cx).is_pending()
 }
