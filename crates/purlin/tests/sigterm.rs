@@ -11,6 +11,7 @@ use purlin::application::{self, ApplicationSpec};
 use purlin::server::{self, Init, Mail, Server};
 use purlin::supervisor::{ChildSpec, Shutdown, SupervisorSpec};
 use purlin::{Exit, Node, Process};
+use purlin_polling::until;
 
 /// Server whose `init` prints a line and never returns.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
     assert_eq!(status.code(), Some(1), "it was not stopped in its time");
 }
 
-const LINGERS: &str = "a_second_signal_ends_the_program_at_once";
+const LINGERS: &str = "a_later_signal_ends_the_program_immediately";
 
 /// Prints a line when it has started and when it is stopped, and does not end then.
 async fn lingers(mut me: Process<Exit>) {
@@ -80,9 +81,9 @@ async fn lingers(mut me: Process<Exit>) {
     std::future::pending().await
 }
 
-// G4: a second signal does not wait for the application to stop
+// G4: after another signal the program does not wait for the application to stop
 #[test]
-fn a_second_signal_ends_the_program_at_once() {
+fn a_later_signal_ends_the_program_immediately() {
     if std::env::var_os(LINGERS).is_some() {
         let node = Node::builder().build().expect("a node starts");
         let code = node.block_on(|_: Process<()>| {
@@ -100,7 +101,11 @@ fn a_second_signal_ends_the_program_at_once() {
         assert!(lines.any(|line| line.ends_with("started")));
         signal("-TERM", &child);
         assert!(lines.any(|line| line.ends_with("stopping")));
-        signal(second, &child);
-        assert_eq!(child.wait().expect("it ends").code(), Some(status));
+        // WHY repeated: signals in the first second count as one.
+        until("it ends", || {
+            signal(second, &child);
+            child.try_wait().expect("it is a child").is_some()
+        });
+        assert_eq!(child.wait().expect("it has ended").code(), Some(status));
     }
 }

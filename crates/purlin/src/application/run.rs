@@ -1,9 +1,9 @@
-//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. A second
-//! signal ends the program immediately.
+//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. Another signal
+//! ends the program immediately.
 
 use std::future::poll_fn;
 use std::process::ExitCode;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +14,10 @@ use crate::{ExitReason, Node};
 /// Time the node has to end its other processes after the application has stopped.
 const AFTER: Duration = Duration::from_secs(6);
 
+/// Time after the first signal in which further ones are ignored. WHY: some programs send a signal
+/// twice, such as `timeout` to its child and to the group.
+const REPEATED: Duration = Duration::from_secs(1);
+
 /// Runs a program's application on the current node: starts it, waits for SIGTERM or SIGINT
 /// (Ctrl-C), and stops it.
 ///
@@ -23,8 +27,8 @@ const AFTER: Duration = Duration::from_secs(6);
 /// the start stops the application within the same time limit, whatever stage the start has
 /// reached.
 ///
-/// A second signal during the stop ends the program immediately, with status 143 after SIGTERM and
-/// 130 after SIGINT. What the processes have not finished is lost, as after SIGKILL.
+/// Another signal, a second later or more, ends the program immediately, with status 143 after
+/// SIGTERM and 130 after SIGINT. What the processes have not finished is lost, as after SIGKILL.
 ///
 /// The time limit is the application's shutdown time plus 6 seconds for the rest of the node. A
 /// program that exceeds it prints an error and exits with status 1.
@@ -99,8 +103,10 @@ fn watch(timeout: Duration) {
     }
 }
 
-/// Ends the program at the next signal.
+/// Ends the program at the next signal, except in the first second.
 async fn exit_at_signal(mut signals: impl FnMut(&mut Context<'_>) -> Poll<i32>) {
+    tokio::time::sleep(REPEATED).await;
+    while signals(&mut Context::from_waker(Waker::noop())).is_ready() {}
     let status = poll_fn(|cx| signals(cx)).await;
     eprintln!("purlin: a second signal ends the program before it has stopped");
     std::process::exit(status);
