@@ -101,7 +101,9 @@ pub(crate) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Err
 /// writer of the log had memory for it.
 fn whole(file: &dyn File) -> std::io::Result<Vec<u8>> {
     let length = usize::try_from(file.length()?).map_err(std::io::Error::other)?;
-    let mut bytes = vec![0; length];
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length)?;
+    bytes.resize(length, 0);
     file.read(&mut bytes, 0)?;
     Ok(bytes)
 }

@@ -57,7 +57,13 @@ impl Clients {
                 let state = known.into_mut();
                 match epoch.cmp(&state.position.epoch) {
                     Ordering::Less => return,
-                    Ordering::Equal => section.remove_up_to(state.position.newest),
+                    Ordering::Equal => {
+                        section.remove_up_to(state.position.newest);
+                        // WHY: nothing is written, so that a log that is opened again has the same table.
+                        if section.is_empty() {
+                            return;
+                        }
+                    }
                     Ordering::Greater => state.position = first(),
                 }
                 state

@@ -69,6 +69,7 @@ impl Builder {
         // end of a process are sent in the order of the hash table.
         let creation = seed as u32;
         let (node, workers) = self.assemble(creation, scheduler, io, handle);
+        node.node_state().stands_still.store(true, Ordering::Relaxed);
         let start = {
             let _tokio = tokio.enter();
             Instant::now()
@@ -149,6 +150,8 @@ impl Simulated {
         let Self { node, workers, simulation, tokio, start } = self;
         let mut drive = Drive { workers, simulation, start, until, over };
         let mut reached = Reached::Rest;
+        let stands_still = &workers.node_core.state().stands_still;
+        stands_still.store(false, Ordering::Relaxed);
         // WHY: a new thread each time, because a thread is bound to its node for life, and this
         // thread is the caller's.
         thread::scope(|scope| {
@@ -160,6 +163,7 @@ impl Simulated {
             let driven = driven.expect("a thread for the simulation starts").join();
             driven.expect("the simulation itself does not panic");
         });
+        stands_still.store(true, Ordering::Relaxed);
         match reached {
             Reached::There => Ok(()),
             Reached::Rest => Err(Halted::AtRest(node.processes())),

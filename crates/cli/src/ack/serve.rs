@@ -300,7 +300,10 @@ async fn run(
     if let (RunningHandler::File(file), None) = (handler, &failed) {
         // WHY awaited: the writer process syncs the log when it ends, or has failed meanwhile.
         node.exit(file.process(), ExitReason::Shutdown);
-        let reason = me.receive().await.reason;
+        let reason = tokio::select! {
+            down = me.receive() => down.reason,
+            () = shutdown_signal()? => ExitReason::error("a signal ended the wait for its last sync"),
+        };
         return Ok((reason != ExitReason::Shutdown).then_some(reason));
     }
     Ok(failed.map(|down| down.reason))

@@ -94,7 +94,6 @@ async fn spawn_options_are_accepted_and_refused_as_by_erlang() {
         ("{fullsweep_after, -1}", false),
         ("{max_heap_size, x}", false),
         ("{timeout, 5}", false),
-        ("{link, []}", false),
         ("{link, true, 1}", false),
     ] {
         let result = if is_valid { "ok" } else { "badopt" };

@@ -30,6 +30,25 @@ impl<M: Send + 'static> Pid<M> {
         });
     }
 
+    /// [`Pid::send`] that returns a message which was not queued, for [`Pid::drop_unsent`].
+    pub(crate) fn send_or_return(&self, message: M) -> Option<SendError<M>> {
+        let mut unsent = None;
+        self.address().send_with(message, SendMode::Send, |to, outcome| match outcome {
+            Ok(SendOutcome::Done) => {}
+            Ok(SendOutcome::Past) => suspend(to),
+            Err(error) => unsent = Some(error),
+        });
+        unsent
+    }
+
+    /// Counts and drops a message that was not queued.
+    pub(crate) fn drop_unsent(&self, unsent: SendError<M>) {
+        match unsent {
+            SendError::NoProcess(message) => drop_undelivered(message),
+            SendError::Full(message) => reject(self.address(), message),
+        }
+    }
+
     /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the
     /// policy is to wait or to reject ([`Overflow`](crate::Overflow)).
     ///

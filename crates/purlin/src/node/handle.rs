@@ -1,7 +1,7 @@
 //! Node: a set of processes and the threads that run them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use purlin_raw::NodeCore;
@@ -110,12 +110,6 @@ impl Node {
     pub fn pid<M: Send + 'static>(&self, id: ProcessId) -> Result<Pid<M>, LookupError> {
         let process = self.find(id).ok_or(LookupError::NoProcess(id))?;
         Pid::typed(process)
-    }
-
-    /// Returns whether the node runs only while a simulation is driven, and its stop has not begun.
-    pub(crate) fn is_simulated(&self) -> bool {
-        let io = self.inner.io.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*io, Some(Io::Simulated(_)))
     }
 
     pub(crate) fn node_state(&self) -> &NodeState {

@@ -1,6 +1,7 @@
 //! Running a process to its end from a thread outside the node: `block_on`, `main` and `test`.
 
 use std::future::Future;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 use crate::call::request::block_on;
@@ -35,8 +36,7 @@ impl Node {
     /// spawned.
     ///
     /// # Panics
-    /// Panics on a worker thread, which it would stall, and on a simulated node, which does not run
-    /// meanwhile.
+    /// Panics on a worker thread, which it would stall, and on a simulated node that is not driven.
     #[track_caller]
     pub fn try_block_on<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
     where
@@ -46,7 +46,8 @@ impl Node {
         Fut: Future<Output = R> + Send + 'static,
     {
         assert!(!is_worker(), "blocked on a process inside a process: await it there");
-        assert!(!self.is_simulated(), "blocked on a simulated node: use Simulation::run");
+        let stands_still = self.node_state().stands_still.load(Ordering::Relaxed);
+        assert!(!stands_still, "blocked on a simulated node: use Simulation::run");
         let (tx, rx) = mpsc::channel();
         let pid = self.spawn(move |me| async move {
             let result = function(me).await;

@@ -34,6 +34,8 @@ pub(crate) struct NodeState {
     pub(crate) journal: Journal,
     /// Next batch of numbers for references.
     pub(crate) batches: AtomicU64,
+    /// Whether the node is simulated and is not driven now, so that nothing runs.
+    pub(crate) stands_still: AtomicBool,
     /// Set once the node starts no more processes.
     pub(crate) stopping: AtomicBool,
     /// Number of spawns from outside the node that are in progress.
@@ -56,6 +58,7 @@ impl NodeState {
             layer: RwLock::default(),
             journal: Journal::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
+            stands_still: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),
             failed_spawns: AtomicU32::new(0),

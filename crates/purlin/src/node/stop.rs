@@ -86,11 +86,12 @@ impl Node {
     ///
     /// # Panics
     /// Panics on a worker thread, where the process would wait for its own end, and on a simulated
-    /// node, which does not run meanwhile.
+    /// node that is not driven.
     #[track_caller]
     pub fn stop_blocking(&self) -> StopReport {
         assert!(!is_worker(), "blocked on a stop inside a process: await it there");
-        assert!(!self.is_simulated(), "blocked on a simulated node: use Simulation::stop");
+        let stands_still = self.node_state().stands_still.load(Ordering::Relaxed);
+        assert!(!stands_still, "blocked on a simulated node: use Simulation::stop");
         match Stopper::begin(self.inner()) {
             Some(stopper) => stopper.run_here(),
             None => block_on(self.stop()),

@@ -8,6 +8,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
+use purlin_raw::is_current_waker;
+
 /// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
 ///
 /// Works in any task. In a process it costs no atomic operation beyond those of the run queue.
@@ -71,8 +73,11 @@ pub(crate) async fn without_wait<T>(result: T) -> T {
 }
 
 /// [`without_wait`] for a future that is polled by hand: returns whether it must return `Pending`
-/// instead of its result. It is polled again then.
+/// instead of its result. It is polled again in the next turn then.
+///
+/// WHY not with another waker than the process's: an executor that blocks the thread polls again in
+/// the same turn, which has no budget left.
 #[cold]
 pub(crate) fn must_yield(cx: &mut Context<'_>) -> bool {
-    pin!(consume_budget()).poll(cx).is_pending()
+    is_current_waker(cx.waker()) && pin!(consume_budget()).poll(cx).is_pending()
 }

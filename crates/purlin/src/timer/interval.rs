@@ -17,7 +17,7 @@ use purlin_sched::TimerWheel;
 
 use crate::mailbox::deadline::Deadline;
 use crate::signals::signal::Signal;
-use crate::{ExitReason, Pid, Process, consume_budget};
+use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 
 /// Shortest period.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -140,11 +140,15 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
             return false;
         }
         self.interval.state.next.fetch_add(nanos(self.period), Ordering::Relaxed);
-        let is_last = !self.to.is_alive();
+        let unsent = self.to.send_or_return(message);
+        let is_last = matches!(unsent, Some(SendError::NoProcess(_)));
         if is_last {
             self.interval.end();
         }
-        self.to.send(message);
+        drop(sending);
+        if let Some(unsent) = unsent {
+            self.to.drop_unsent(unsent);
+        }
         !is_last
     }
 }

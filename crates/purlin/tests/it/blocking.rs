@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{HANG, ends, node, stop};
-use purlin::{ExitReason, Node, Process, Reply, SpawnOptions, spawn, yield_now};
+use purlin::{CallError, ExitReason, Node, Process, Reply, SpawnOptions, spawn, yield_now};
 
 // F2, P1: a blocking process does not delay other processes, even on a node with one worker
 #[test]
@@ -24,6 +24,22 @@ fn a_blocking_process_delays_no_worker() {
     assert!(blocked.is_alive());
     release.send(()).expect("it waits");
     assert_eq!(ends(&blocked), ExitReason::Normal);
+    stop(&node);
+}
+
+// C1: the budget of a turn does not limit the calls with which a blocking process blocks its thread
+#[test]
+fn a_blocking_process_learns_of_ended_processes_without_budget() {
+    let node = node(2);
+    let blocks = async |_: Process<()>| {
+        for _ in 0..600 {
+            let ends = spawn(async |mut me: Process<Reply<()>>| drop(me.receive().await));
+            let error = ends.call_blocking(|reply| reply, HANG).unwrap_err();
+            assert_eq!(error, CallError::Ended(ExitReason::Normal));
+        }
+    };
+    let blocks = SpawnOptions::new().blocking().spawn_on(&node, blocks).expect("there is room");
+    assert_eq!(ends(&blocks), ExitReason::Normal);
     stop(&node);
 }
 

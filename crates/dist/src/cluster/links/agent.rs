@@ -52,9 +52,24 @@ impl Transport<Infallible> for Agent {
         match never {}
     }
 
-    fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
+    fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
-        let RemoteSignal::Down(monitor, why) = signal else { return };
+        let (monitor, why) = match signal {
+            RemoteSignal::Down(monitor, why) => (monitor, why),
+            // A peer that guesses the pid of the agent is answered as by a process that has ended.
+            RemoteSignal::Link => {
+                return answer(
+                    &connection,
+                    &core,
+                    from,
+                    RemoteSignal::LinkExit(ExitReason::NoProcess),
+                );
+            }
+            RemoteSignal::Unlink(id) => {
+                return answer(&connection, &core, from, RemoteSignal::UnlinkAck(id));
+            }
+            _ => return,
+        };
         let fires = connection.monitor_table().remove_theirs(monitor);
         let Some((ours, theirs)) = fires else { return };
         let RemoteMonitor { watcher, reference, watched } = theirs;
@@ -62,5 +77,12 @@ impl Transport<Infallible> for Agent {
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
         // WHY: after the messages of the process that has ended (M2).
         with_sender(ours.id(), || core.send_after_pending(&connection, &watcher, None, down));
+    }
+}
+
+/// Answers a signal of a proxy.
+fn answer(connection: &Connection, core: &Core, proxy: Option<ProcessId>, signal: RemoteSignal) {
+    if let (Some(agent), Some(proxy)) = (connection.agent.get(), proxy) {
+        core.ids.node.deliver(agent, proxy, signal);
     }
 }

@@ -95,6 +95,15 @@ impl Caller {
         over.or_else(|| core.connection(&node.parse().ok()?))
     }
 
+    /// Waits until an answer can be sent, in place of [`Connection::suspend_sender`] for a task. Returns `false` if the
+    /// connection has ended.
+    pub(super) async fn wait(&self, core: &Core) -> bool {
+        match self.connection(core).as_ref().and_then(|connection| connection.link()) {
+            Some(link) => link.wait_for_answers().await,
+            None => true,
+        }
+    }
+
     /// Sends the answer; refuses the call if it cannot be encoded.
     pub(super) fn answer(self, value: Term) {
         let Some(core) = self.core.upgrade() else { return };

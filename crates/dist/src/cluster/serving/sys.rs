@@ -59,6 +59,9 @@ pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term
     drop(core.runtime.spawn(async move {
         let Some(core) = own.upgrade() else { return };
         let Some(system) = core.systems.of(&process) else { return };
+        if !caller.wait(&core).await {
+            return;
+        }
         match request.as_tuple() {
             Some([what, why]) if what.is_atom("terminate") => {
                 caller.answer(Term::atom("ok"));

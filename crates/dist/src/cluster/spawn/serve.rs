@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use purlin::remote::LocalProcess;
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::{Control, Named, Spawn};
 use purlin_dist_protocol::frame::{InvalidMessage, Unread};
@@ -74,10 +74,15 @@ pub(crate) fn spawn_for(
         return refuse("system_limit");
     };
     let (ours, pid) = (process.id(), core.ids.pid(process.id()));
-    answer(Ok(pid.clone()));
-    if let Some(parent) = parent {
-        let parent = LocalProcess::from(&parent);
-        core.linked(ours, &spawn.from, &parent);
+    {
+        // WHY locked before: the end of the requester, read by another thread, must find the link.
+        let mut links = core.links();
+        answer(Ok(pid.clone()));
+        if let Some(parent) = parent.as_ref().map(LocalProcess::from)
+            && links.linked(ours, &spawn.from, parent.clone())
+        {
+            core.ids.node.deliver(&parent, ours, RemoteSignal::Link);
+        }
     }
     if monitored {
         let (watcher, reference) = (spawn.from.clone(), spawn.request.clone());
@@ -97,7 +102,8 @@ fn is_option(option: &Term) -> bool {
     let is_one_of = |names: &[&str]| names.iter().any(|name| value.is_atom(name));
     let is_size = || value.as_integer().is_some_and(|size| size >= 0);
     match name.as_str() {
-        "monitor" => value.as_list().is_some(),
+        // Those of a link since OTP 28.
+        "link" | "monitor" => value.as_list().is_some(),
         "priority" => is_one_of(&["low", "normal", "high", "max"]),
         "message_queue_data" => is_one_of(&["on_heap", "off_heap"]),
         "async_dist" => is_one_of(&["true", "false"]),
