@@ -268,5 +268,6 @@ async fn a_message_of_a_hundred_megabytes_does_not_block_pings() {
         }
         trips += 1;
     }
-    assert!(trips > 10, "{trips}");
+    // WHY no larger number: how many there are depends on the machine. Behind the large message, there is none.
+    assert!(trips > 1, "{trips}");
 }
