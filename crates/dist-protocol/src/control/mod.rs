@@ -255,16 +255,11 @@ impl Control {
     #[must_use]
     pub fn has_payload(&self) -> bool {
         match self {
-            Self::Send { .. }
-            | Self::SendSender { .. }
-            | Self::RegSend { .. }
-            | Self::AliasSend { .. }
-            | Self::Altact { .. }
-            | Self::Spawn(_) => true,
+            Self::Altact { .. } | Self::Spawn(_) => true,
             Self::Exit { reason, .. } | Self::Exit2 { reason, .. } | Self::Down { reason, .. } => {
                 reason.is_none()
             }
-            _ => false,
+            other => other.is_message(),
         }
     }
 

@@ -240,8 +240,7 @@ fn control_message_of_an_exit_beyond_the_limit_is_decoded() {
                 Err(invalid) => assert!(!is_decoded && invalid == InvalidMessage::TooLarge),
             }
         }
-        assert_eq!(decoded, 1);
-        assert_eq!(incoming.incomplete(), 0);
+        assert_eq!((decoded, incoming.incomplete()), (1, 0));
     }
 }
 
