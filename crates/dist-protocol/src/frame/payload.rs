@@ -115,8 +115,7 @@ impl<'a> Unread<'a> {
     /// COST: the request is not decoded.
     #[must_use]
     pub fn gen_call(self) -> Option<(Pid, Term, Self)> {
-        let bytes = if self.version { self.bytes.strip_prefix(&[VERSION])? } else { self.bytes };
-        let mut reader = Reader::with_atoms(bytes, self.atoms);
+        let mut reader = Reader::with_atoms(self.bare()?, self.atoms);
         if reader.small_tuple().ok()?? != 3
             || reader.atom_text().ok()?? != "$gen_call"
             || reader.small_tuple().ok()?? != 2
@@ -126,6 +125,27 @@ impl<'a> Unread<'a> {
         let from = reader.pid().ok()??;
         let tag = Self { bytes: reader.skip().ok()?, version: false, ..self }.term().ok()?;
         Some((from, tag, Self { bytes: reader.rest(), version: false, ..self }))
+    }
+
+    /// The caller in a call `{Pid, {call, Module, Function, Arguments, GroupLeader}}`, as C nodes and jinterface send it to
+    /// `rex`. Returns `None` for any other payload, and for a compressed one.
+    ///
+    /// COST: the call is not decoded.
+    #[must_use]
+    pub fn rex_call(self) -> Option<Pid> {
+        let mut reader = Reader::with_atoms(self.bare()?, self.atoms);
+        if reader.small_tuple().ok()?? != 2 {
+            return None;
+        }
+        let from = reader.pid().ok()??;
+        let is_call = reader.small_tuple().ok()?? == 5
+            && matches!(&*reader.atom_text().ok()??, "call" | "block_call");
+        is_call.then_some(from)
+    }
+
+    /// The encoding without the version byte.
+    fn bare(self) -> Option<&'a [u8]> {
+        if self.version { self.bytes.strip_prefix(&[VERSION]) } else { Some(self.bytes) }
     }
 
     /// Decodes the payload as a value.

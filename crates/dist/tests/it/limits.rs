@@ -143,8 +143,14 @@ async fn a_spawn_request_or_an_rpc_whose_arguments_exceed_the_limits_is_answered
     let call = "{call, rust, echo, [Deep], user}";
     let calls = format!("gen_server:call({{rex, 'ours@127.0.0.1'}}, {call}, infinity)");
     assert_eq!(beam.eval(&calls).await, "{badrpc,{'EXIT',{system_limit,[]}}}");
+    // As C nodes and jinterface call, and a message that is not a call, which is not answered.
+    let sends = |request: &str| format!("{{rex, 'ours@127.0.0.1'}} ! {{self(), {request}}}");
+    let calls = format!("{}, {}, ok", sends("Deep"), sends(call));
+    assert_eq!(beam.eval(&calls).await, "ok");
+    let answer = beam.eval("receive {rex, Answer} -> Answer after 60000 -> timeout end").await;
+    assert_eq!(answer, "{badrpc,{'EXIT',{system_limit,[]}}}");
     let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
-    assert_eq!(dropped, 3);
+    assert_eq!(dropped, 5);
 }
 
 #[tokio::test]

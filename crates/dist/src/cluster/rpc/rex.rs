@@ -51,7 +51,7 @@ impl Caller {
 /// Handles a message to `rex`. Unknown requests are not answered.
 ///
 /// # Errors
-/// The message is not a term within the limits. If it is a `gen_server` call, it was answered.
+/// The message is not a term within the limits. If it is a call, it was answered.
 pub(crate) fn receive(
     core: &Arc<Core>,
     connection: &Arc<Connection>,
@@ -59,10 +59,13 @@ pub(crate) fn receive(
     turn: Turn,
 ) -> Result<(), InvalidMessage> {
     let term = message.term().inspect_err(|_| {
-        if let Some((from, tag, _)) = message.gen_call() {
-            let call = GenCall { from, tag, request: Term::NIL };
+        let by_pid = || message.rex_call().map(Caller::Pid);
+        let call = message
+            .gen_call()
+            .map(|(from, tag, _)| Caller::Gen(GenCall { from, tag, request: Term::NIL }));
+        if let Some(caller) = call.or_else(by_pid) {
             let why = Term::tuple([Term::atom("system_limit"), Term::NIL]);
-            call.answer_encodable(core, connection, failed(why));
+            caller.answer(core, connection, failed(why));
         }
     })?;
     request(core, connection, term, turn);
