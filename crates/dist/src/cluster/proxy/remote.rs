@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport, with_sender};
-use purlin::{ExitReason, ProcessId};
+use purlin::{ExitReason, MonitorRef, ProcessId};
 use purlin_dist_protocol::control::{Control, Named};
 use purlin_dist_protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
 use purlin_dist_protocol::link::Origin;
@@ -52,7 +52,9 @@ pub(crate) struct Remote<M> {
     /// The proxy itself; set when it starts. WHY shared: the registry counts the references to a proxy, and this is one
     /// of them.
     own: Arc<OnceLock<LocalProcess>>,
-    /// The proxy is no longer referenced and must end.
+    /// The request to end by [`Core::end`], once it has arrived.
+    ending: Option<MonitorRef>,
+    /// The request to end has arrived for the second time: everything before it was passed on.
     over: bool,
     /// External pid of the proxy, the sender of its messages.
     from: Option<purlin_term::Pid>,
@@ -79,6 +81,7 @@ impl<M> Remote<M> {
             bytes: Vec::new(),
             template: None,
             own,
+            ending: None,
             over: false,
             from: None,
             ordering_key: None,
@@ -199,6 +202,19 @@ impl<M> Remote<M> {
         connection.send_control(self.ordering_key.clone(), control, None);
     }
 
+    /// Handles a request to end. WHY sent again: if the inbox has shards, earlier messages of other senders may be behind
+    /// the request. What arrived with it precedes the second one.
+    fn end(&mut self, request: MonitorRef) {
+        match (self.ending, self.own.get()) {
+            (None, Some(own)) => {
+                self.ending = Some(request);
+                let again = RemoteSignal::Down(request, ExitReason::Normal);
+                self.core.ids.node.deliver(own, own.id(), again);
+            }
+            (ending, _) => self.over |= ending == Some(request),
+        }
+    }
+
     /// Answers a signal that the remote side will not answer.
     fn answer_for_lost(&self, from: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(own), Some(from)) = (self.own.get(), from) else { return };
@@ -288,10 +304,12 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
                 | RemoteSignal::UnlinkAck(_)
                 | RemoteSignal::LinkExit(_)
         );
-        if let RemoteSignal::Down(_, why) = signal {
-            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::send_after_pending`, or the
-            // proxy is unreferenced.
-            self.over |= why == ExitReason::Normal;
+        if let RemoteSignal::Down(request, why) = signal {
+            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::send_after_pending`, or it
+            // is a request to end.
+            if why == ExitReason::Normal {
+                self.end(request);
+            }
         } else if is_about_link {
             match (from, self.pid().cloned()) {
                 (Some(from), Some(to)) => {
@@ -313,4 +331,35 @@ fn encode<M: Serialize + 'static>(message: M, bytes: &mut Vec<u8>) -> Result<Opt
     };
     purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::{Node, Process};
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::cluster::handle::Cluster;
+
+    // M2: the inbox returns them in this order if it has shards and the senders differ.
+    #[test]
+    fn a_proxy_passes_on_messages_that_are_behind_the_request_to_end() {
+        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let mut simulated =
+            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let node = simulated.node().clone();
+        let ended = simulated.run(async move |_: Process<()>| {
+            let there: NodeName = "there@127.0.0.1".parse().expect("a name");
+            let builder = Cluster::builder("here@127.0.0.1".parse().expect("a name"));
+            // No node listens there.
+            let builder = builder.node_at(there.clone(), ([127, 0, 0, 1], 1).into());
+            let builder = builder.cookie("secret").only_calls();
+            let cluster = builder.start(&node).await.expect("it starts");
+            let proxy = cluster.named::<Term>("name", &there).expect("there is room");
+            cluster.core().end(vec![LocalProcess::from(&proxy)]);
+            proxy.send(Term::NIL);
+            (proxy.ended().await, node.drops().ended)
+        });
+        assert_eq!(ended.expect("it ends"), (ExitReason::Normal, 0));
+    }
 }

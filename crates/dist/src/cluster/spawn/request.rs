@@ -373,14 +373,15 @@ mod tests {
         let [requester, proxy] = [(); 2].map(|()| node.spawn(async |_: Process<Term>| ()));
         to_be.begin(&LocalProcess::from(&proxy));
         to_be.signal(Some(requester.id()), RemoteSignal::LinkExit(ExitReason::Killed));
-        // The request to end is the only signal whose effect needs no connection.
-        let request = cluster.core().ids.monitor();
-        to_be.signal(None, RemoteSignal::Down(request, ExitReason::Normal));
+        // The request to end, which arrives twice, is the only signal whose effect needs no connection.
+        let end = RemoteSignal::Down(cluster.core().ids.monitor(), ExitReason::Normal);
+        to_be.signal(None, end.clone());
         assert_eq!(to_be.early.len(), 2);
         let pid = cluster.term_of(proxy.id());
         born.send(pid).expect("it is awaited");
         let mut cx = Context::from_waker(Waker::noop());
+        assert!(to_be.poll_end(&mut cx).is_pending() && to_be.early.is_empty());
+        to_be.signal(None, end);
         assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::Normal));
-        assert!(to_be.early.is_empty());
     }
 }
