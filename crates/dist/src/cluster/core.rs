@@ -170,6 +170,7 @@ impl Core {
             let connections: Vec<_> = state.connections.values().cloned().collect();
             (connections, state.proxies.take())
         };
+        self.links().leave();
         for connection in connections {
             connection.close();
         }
@@ -234,5 +235,40 @@ impl Core {
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Core").field("name", &self.ids.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::{Exit, Node, Process};
+    use purlin_term::{Atom, Pid};
+    use tokio::runtime::Builder;
+
+    use crate::cluster::handle::Cluster;
+
+    use super::*;
+
+    // L2: the proxy ends before the process acknowledges the loss of the link.
+    #[test]
+    fn no_link_is_stored_after_the_node_has_left_the_cluster() {
+        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let mut simulated =
+            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let node = simulated.node().clone();
+        let lost = simulated.run(async move |mut me: Process<Exit>| {
+            let builder = Cluster::builder("here@h".parse().expect("a name"));
+            let cluster = builder.cookie("secret").only_calls().start(&node).await;
+            let cluster = cluster.expect("it starts");
+            let core = Arc::clone(cluster.core());
+            let remote = Pid { node: Atom::from_static("there@h"), id: 1, serial: 0, creation: 1 };
+            let proxy = cluster.pid::<Term>(&remote).expect("there is room");
+            me.trap_exit(true);
+            me.link(&proxy);
+            drop(cluster);
+            let reason = me.receive().await.reason;
+            proxy.ended().await;
+            (reason, core.links().len())
+        });
+        assert_eq!(lost.expect("it ends"), (ExitReason::NoConnection, 0));
     }
 }

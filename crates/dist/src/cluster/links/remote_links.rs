@@ -19,6 +19,9 @@ pub(crate) struct RemoteLinks<C> {
     /// Number of the last unlink or loss. WHY no number is used twice: an acknowledgement may arrive after the loss of
     /// the connection, and must not be taken for that of a later unlink.
     last: u64,
+    /// The node has left the cluster. Links without a connection are no longer stored, because their proxies end, and
+    /// acknowledgements do not arrive.
+    left: bool,
 }
 
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub(crate) enum Linked<C> {
 
 impl<C> Default for RemoteLinks<C> {
     fn default() -> Self {
-        Self { nodes: HashMap::new(), last: 0 }
+        Self { nodes: HashMap::new(), last: 0, left: false }
     }
 }
 
@@ -62,7 +65,8 @@ impl<C: Clone> RemoteLinks<C> {
         let key = (ours, theirs.clone());
         let mut link = node.links.remove(&key).unwrap_or_default();
         let result = act(&mut link, node.connection.as_ref(), self.last);
-        if !link.is_empty() {
+        let is_over = link.is_empty() || self.left && node.connection.is_none();
+        if !is_over {
             node.links.insert(key, link);
         }
         self.drop_if_empty(theirs.node.as_str());
@@ -81,7 +85,7 @@ impl<C: Clone> RemoteLinks<C> {
 
     /// The number of pairs of processes.
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.values().map(|node| node.links.len()).sum()
     }
 
@@ -105,11 +109,17 @@ impl<C: Clone> RemoteLinks<C> {
         {
             node.links.retain(|(ours, _), link| {
                 lost.extend(link.lose(number).into_iter().map(|proxy| (*ours, proxy, number)));
-                !link.is_empty()
+                !link.is_empty() && !self.left
             });
         }
         self.drop_if_empty(node);
         lost
+    }
+
+    /// The node leaves the cluster; its connections are then lost.
+    pub(crate) fn leave(&mut self) {
+        self.left = true;
+        self.nodes.retain(|_, node| node.connection.is_some());
     }
 
     /// The local process links to the remote one by a proxy.

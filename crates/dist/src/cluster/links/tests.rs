@@ -295,6 +295,18 @@ fn an_acknowledgement_does_not_match_an_unlink_over_a_later_connection() {
     assert_eq!(links.len(), 0);
 }
 
+#[test]
+fn a_node_that_has_left_stores_no_link_without_a_connection() {
+    let World { mut links, ours, theirs, proxies: [proxy, other], .. } = World::new(&PROXY_HANDLES);
+    assert_eq!(links.link(ours, &theirs, proxy.clone()), Linked::Send(()));
+    links.leave();
+    assert_eq!(links.len(), 1, "until the connection is lost");
+    assert_eq!(links.lose("b@h", |()| true).len(), 1);
+    assert_eq!(links.len(), 0);
+    assert!(matches!(links.link(ours, &theirs, other.clone()), Linked::Lost(_)));
+    assert_eq!(links.len(), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
