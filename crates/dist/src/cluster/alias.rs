@@ -102,8 +102,12 @@ impl Cluster {
         reason: ExitReason,
         priority: bool,
     ) -> Result<(), Arc<NoConnection>> {
-        let ids = &self.core().ids;
-        let from = sender().map_or_else(|| ids.pid_of_node(), |ours| ids.pid(ours));
+        let (ids, from) = (&self.core().ids, sender());
+        if let Some((ours, number)) = ids.alias_of(alias) {
+            ids.node.deliver_alias_exit(from, ours, number, priority, reason);
+            return Ok(());
+        }
+        let from = from.map_or_else(|| ids.pid_of_node(), |ours| ids.pid(ours));
         let control = |flags, from| Control::exit_alias(flags, from, alias.clone(), priority);
         self.to_alias(alias, from, control, reason::to_term(&reason)).await
     }

@@ -1,10 +1,10 @@
 //! A node that addresses itself by its name in the cluster.
 
 use crate::log::Log;
-use crate::processes::{echoes, found, join};
+use crate::processes::{down, echoes, exit, found, join, start};
 use crate::support::{Epmd, HANG, in_time};
-use purlin::{ExitReason, Process};
-use purlin_dist::cluster::{CallError, NotSpawned};
+use purlin::{ExitReason, Monitored, Process};
+use purlin_dist::cluster::{CallError, NotSpawned, TermReason};
 use purlin_dist::connect::NoConnection;
 use purlin_term::Term;
 use tokio::sync::oneshot;
@@ -58,10 +58,58 @@ async fn a_connection_to_the_own_node_is_refused_with_the_reason() {
     let own = cluster.name();
     let refused = cluster.connect(own).await.expect_err("a node has no connection to itself");
     assert!(matches!(*refused, NoConnection::Own(_)), "{refused}");
-    let spawned = cluster.spawn(own, "rust", "echo", vec![]).await;
-    let Err(NotSpawned::NoConnection(refused)) = spawned else { panic!("{spawned:?}") };
-    assert!(matches!(*refused, NoConnection::Own(_)), "{refused}");
     let log = Log::new();
     cluster.named::<Term>("echo", own).expect("there is room").send(Term::NIL);
     log.is_one_line_with("addressed as a remote one");
+}
+
+// L8, D1
+#[tokio::test]
+async fn exported_functions_are_spawned_on_the_own_node() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let fails = async |mut given: Vec<Term>| Err(given.remove(0));
+    cluster.export("rust", "fails", 1, fails).expect("short names");
+    let spawner = start(&cluster, "spawner", async |mut me, cluster| {
+        let own = cluster.name().clone();
+        let given = |why| vec![Term::atom(why)];
+        let plain = cluster.spawn(&own, "rust", "fails", given("plain")).await;
+        let plain = plain.expect("there is room").ended().await;
+        let linked = cluster.spawn_link(&me, &own, "rust", "fails", given("linked")).await;
+        let linked = linked.expect("there is room");
+        let exit = exit(&mut me).await;
+        assert_eq!(exit.from, Some(linked.id()));
+        let watched = cluster.spawn_monitor(&me, &own, "rust", "nothing", vec![]).await;
+        let (watched, monitor) = watched.expect("there is room");
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.process), (monitor, Monitored::Process(watched.id())));
+        let many = cluster.spawn(&own, "rust", "fails", vec![Term::NIL; 256]).await;
+        assert!(matches!(many, Err(NotSpawned::BadArgument)), "{many:?}");
+        [plain, exit.reason, down.reason].map(|reason| reason.to_string())
+    });
+    let undef = "{undef,[{rust,nothing,[],[]}]}";
+    assert_eq!(found(spawner).await, ["{plain,[]}", "{linked,[]}", undef]);
+}
+
+// L9
+#[tokio::test]
+async fn an_exit_signal_to_an_alias_of_the_own_node_is_delivered() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let (sender, aliases) = oneshot::channel();
+    let inside = cluster.clone();
+    let owner = cluster.node().spawn(async move |mut me: Process<Term>| {
+        let [removed, alias] = [me.alias(), me.alias()];
+        me.unalias(&removed);
+        let aliases = [removed, alias].map(|alias| inside.term_of_alias(&alias));
+        sender.send(aliases).expect("the test waits");
+        me.receive().await;
+    });
+    let [removed, alias] = found(aliases).await;
+    for (alias, reason) in [(removed, "other"), (alias, "because")] {
+        let reason = ExitReason::error(TermReason(Term::atom(reason)));
+        cluster.exit_to_alias(&alias, reason).await.expect("no connection is needed");
+    }
+    let because = ExitReason::error(TermReason(Term::atom("because")));
+    assert_eq!(in_time("the end", owner.ended()).await, because);
 }

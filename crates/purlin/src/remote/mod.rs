@@ -273,21 +273,21 @@ impl Node {
         }
     }
 
-    /// Puts an exit signal to the alias with this [`Alias::number`] into the inbox of a process of this node, with a
-    /// proxy as the sender (L9), and with priority or without (M6). It is dropped if the process has ended or has
-    /// removed the alias.
+    /// Puts an exit signal to the alias with this [`Alias::number`] into the inbox of a process of this node (L9), with
+    /// priority or without (M6). The sender is a process of this node or a proxy, or none. The signal is dropped if the
+    /// process has ended or has removed the alias.
     ///
     /// WHY not a [`RemoteSignal`]: one more variant of it cost each message between two purlin nodes 15 % more time.
     pub fn deliver_alias_exit(
         &self,
-        from: &LocalProcess,
+        from: Option<ProcessId>,
         to: ProcessId,
         number: u64,
         priority: bool,
         reason: ExitReason,
     ) {
         let Some(process) = self.find(to) else { return };
-        let (alias, from) = (Reference::from_number(number), Some(from.id()));
+        let alias = Reference::from_number(number);
         send_signal(&process, Signal::AliasExit { alias, priority, from, reason });
     }
 }

@@ -403,8 +403,8 @@ impl Handler {
     fn exit_by_alias(&self, theirs: &Pid, to: &Reference, priority: bool, why: Option<Term>) {
         let (Some((ours, number)), Some(why)) = (self.core.ids.alias_of(to), why) else { return };
         if let Some(proxy) = self.core.proxy(theirs) {
-            let (from, why) = (LocalProcess::from(&proxy), reason::from_term(why));
-            self.core.ids.node.deliver_alias_exit(&from, ours, number, priority, why);
+            let (from, why) = (Some(proxy.id()), reason::from_term(why));
+            self.core.ids.node.deliver_alias_exit(from, ours, number, priority, why);
         }
     }
 

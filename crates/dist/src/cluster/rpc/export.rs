@@ -11,7 +11,6 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason, Process};
-use purlin_dist_protocol::control::Spawn;
 use purlin_dist_protocol::frame::Payload;
 use purlin_term::{Atom, Term};
 use tracing::warn;
@@ -41,9 +40,12 @@ pub(crate) struct Job {
 
 impl Job {
     /// Decodes a spawn request, whether the function exists or not.
-    pub(crate) fn of(exports: &Exports, spawn: &Spawn, mut arguments: Vec<Term>) -> Self {
-        let (module, name) = (spawn.module.as_str(), spawn.function.as_str());
-        let (result, call) = match (module, name, &mut arguments[..]) {
+    pub(crate) fn of(
+        exports: &Exports,
+        (module, name): (&Atom, &Atom),
+        mut arguments: Vec<Term>,
+    ) -> Self {
+        let (result, call) = match (module.as_str(), name.as_str(), &mut arguments[..]) {
             ("erpc", "execute_call", [result, module, name, Term::List(arguments)]) => {
                 (Some(result.clone()), (module.clone(), name.clone(), take(arguments)))
             }
@@ -52,8 +54,7 @@ impl Job {
                 (None, (module.clone(), name.clone(), take(arguments)))
             }
             _ => {
-                let [module, name] =
-                    [&spawn.module, &spawn.function].map(|it| Term::Atom(it.clone()));
+                let [module, name] = [module, name].map(|it| Term::Atom(it.clone()));
                 (None, (module, name, arguments))
             }
         };

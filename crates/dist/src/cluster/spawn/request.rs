@@ -7,12 +7,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
-use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId, Relation, SpawnOptions};
 use purlin_dist_protocol::control::{Control, Named, Spawn};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Reference, Term};
@@ -23,6 +23,7 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::links::monitor_table::LocalMonitor;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
+use crate::cluster::rpc::export::Job;
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
 
 /// Timeout for the lookup of `user` on the remote node.
@@ -178,9 +179,7 @@ impl PendingProxy {
         request: MonitorRef,
         by: Option<(ProcessId, &'static str)>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
-        let (module, function) = (atom(module)?, atom(function)?);
-        let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
+        let (module, function, arity) = checked((module, function, &arguments))?;
         let core = cluster.core();
         let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
         if !connection.flags().contains(Flags::SPAWN) {
@@ -212,6 +211,27 @@ impl PendingProxy {
     }
 }
 
+/// Module, name and arity of a function.
+fn checked(
+    (module, function, arguments): (&str, &str, &[Term]),
+) -> Result<(Atom, Atom, u8), NotSpawned> {
+    let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
+    let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
+    Ok((atom(module)?, atom(function)?, arity))
+}
+
+/// Spawns a process that runs an exported function of this node.
+fn spawn_own<L: Relation, W: Relation>(
+    core: &Core,
+    options: SpawnOptions<L, W>,
+    (module, function, arguments): (&str, &str, Vec<Term>),
+) -> Result<W::Spawned<Pid<Term>>, NotSpawned> {
+    let (module, function, _) = checked((module, function, &arguments))?;
+    let job = Job::of(&core.exports, (&module, &function), arguments);
+    let runs = async move |me: Process<Term>| job.run(me, &Weak::new()).await;
+    options.spawn_on(&core.ids.node, runs).map_err(|_| NotSpawned::SystemLimit)
+}
+
 /// The remote `user` process, which becomes the group leader. A local group leader would have to print for the process.
 async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
     if let Some(known) = connection.user.get() {
@@ -228,7 +248,8 @@ async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
 
 impl Cluster {
     /// Spawns a process on another node, as Erlang's `spawn(Node, Module, Function, Arguments)` does. Its output goes
-    /// to `user` of that node. If the function does not exist, the process exits there with `undef`.
+    /// to `user` of that node. If the function does not exist, the process exits there with `undef`. On this node, it
+    /// runs an exported function.
     ///
     /// ```no_run
     /// # use purlin_dist::cluster::{Cluster, NotSpawned};
@@ -255,7 +276,11 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        self.spawn_by(None, on, (module, function, arguments)).await
+        let function = (module, function, arguments);
+        if *on == self.core().ids.name {
+            return spawn_own(self.core(), SpawnOptions::new(), function);
+        }
+        self.spawn_by(None, on, function).await
     }
 
     /// Spawns a process on another node, linked to the caller from its start, as `spawn_link` does. Cancellation and
@@ -263,6 +288,9 @@ impl Cluster {
     ///
     /// # Errors
     /// [`NotSpawned`]; then there is no link.
+    ///
+    /// # Panics
+    /// Panics if `on` is this node and the future is polled outside the turn of the calling process.
     pub async fn spawn_link<M: Send + 'static>(
         &self,
         me: &Process<M>,
@@ -271,7 +299,11 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        self.spawn_by(Some((me.id(), "link")), on, (module, function, arguments)).await
+        let function = (module, function, arguments);
+        if *on == self.core().ids.name {
+            return spawn_own(self.core(), SpawnOptions::new().link(me), function);
+        }
+        self.spawn_by(Some((me.id(), "link")), on, function).await
     }
 
     async fn spawn_by(
@@ -303,9 +335,13 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<(Pid<Term>, MonitorRef), NotSpawned> {
+        let function = (module, function, arguments);
+        if *on == self.core().ids.name {
+            return spawn_own(self.core(), SpawnOptions::new().monitor(me), function);
+        }
         let unborn = PendingProxy::new(self.core(), on, true)?;
         let monitor = me.monitor(&unborn.pid);
-        let (function, by) = ((module, function, arguments), Some((me.id(), "monitor")));
+        let by = Some((me.id(), "monitor"));
         let asked = unborn.ask(self, on, function, monitor, by).await;
         if asked.is_err() {
             me.demonitor_flush(monitor);

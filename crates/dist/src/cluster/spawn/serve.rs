@@ -58,7 +58,7 @@ pub(crate) fn spawn_for(
     if linked && parent.is_none() {
         return refuse("system_limit");
     }
-    let job = Job::of(&core.exports, spawn, arguments);
+    let job = Job::of(&core.exports, (&spawn.module, &spawn.function), arguments);
     // The process starts after the answer is sent, so that its exit cannot be sent before.
     let (begin, begun) = tokio::sync::oneshot::channel();
     let over = Arc::downgrade(connection);
