@@ -1,5 +1,7 @@
 //! Decoder for control messages.
 
+use std::cmp::Ordering;
+
 use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
 
 use crate::broken::{InvalidMessage, Malformed};
@@ -48,6 +50,22 @@ impl Control {
     /// # Errors
     /// [`InvalidMessage::Term`] or [`InvalidMessage::Control`]: not a valid term, or not a control message.
     pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, InvalidMessage> {
+        let (mut control, is_in_tuple) = Self::read_to_reason(decoder)?;
+        if let (
+            true,
+            Self::Exit { reason, .. } | Self::Exit2 { reason, .. } | Self::Down { reason, .. },
+        ) = (is_in_tuple, &mut control)
+        {
+            *reason = Some(decoder.decode_bare()?);
+        }
+        Ok(control)
+    }
+
+    /// [`Control::read`], except that a reason in the tuple, its last field, is left undecoded. Returns whether there is
+    /// one. WHY: an exit is delivered even if its reason cannot be decoded.
+    pub(crate) fn read_to_reason(
+        decoder: &mut Decoder<'_>,
+    ) -> Result<(Self, bool), InvalidMessage> {
         let Token::Tuple(count) = decoder.reader().token()? else {
             return Err(Malformed { number: None, what: "not a tuple" }.into());
         };
@@ -70,7 +88,8 @@ struct Fields<'d, 'a> {
     left: usize,
 }
 
-fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
+/// The control message, and whether a reason follows in the tuple.
+fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<(Control, bool)> {
     let f = &mut fields;
     let with_token = matches!(
         number,
@@ -93,9 +112,7 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         }
         op::EXIT | op::EXIT_TT | op::PAYLOAD_EXIT | op::PAYLOAD_EXIT_TT => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            let in_tuple = matches!(number, op::EXIT | op::EXIT_TT);
-            let reason = if in_tuple { Some(f.any()?) } else { None };
-            Control::Exit { from, to, token, reason }
+            Control::Exit { from, to, token, reason: None }
         }
         op::UNLINK => Control::Unlink { from: f.pid()?, to: f.pid()? },
         op::REG_SEND | op::REG_SEND_TT => {
@@ -106,9 +123,7 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         op::GROUP_LEADER => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
         op::EXIT2 | op::EXIT2_TT | op::PAYLOAD_EXIT2 | op::PAYLOAD_EXIT2_TT => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            let in_tuple = matches!(number, op::EXIT2 | op::EXIT2_TT);
-            let reason = if in_tuple { Some(f.any()?) } else { None };
-            Control::Exit2 { from, to, token, reason }
+            Control::Exit2 { from, to, token, reason: None }
         }
         op::MONITOR_P => {
             Control::Monitor { from: f.pid()?, to: f.named()?, reference: f.reference()? }
@@ -118,8 +133,7 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         }
         op::MONITOR_P_EXIT | op::PAYLOAD_MONITOR_P_EXIT => {
             let (from, to, reference) = (f.named()?, f.pid()?, f.reference()?);
-            let reason = if number == op::MONITOR_P_EXIT { Some(f.any()?) } else { None };
-            Control::Down { from, to, reference, reason }
+            Control::Down { from, to, reference, reason: None }
         }
         op::SEND_SENDER | op::SEND_SENDER_TT => {
             Control::SendSender { from: f.pid()?, to: f.pid()?, token: f.token(with_token)? }
@@ -132,10 +146,16 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         op::UNLINK_ID => Control::UnlinkId { id: f.id()?, from: f.pid()?, to: f.pid()? },
         op::UNLINK_ID_ACK => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
         // The only control message that may have additional fields.
-        op::ALTACT_SIG_SEND => return f.altact(),
+        op::ALTACT_SIG_SEND => return Ok((f.altact()?, false)),
         _ => return Err("unknown".into()),
     };
-    if fields.left == 0 { Ok(control) } else { Err("too many fields".into()) }
+    let is_in_tuple =
+        matches!(number, op::EXIT | op::EXIT_TT | op::EXIT2 | op::EXIT2_TT | op::MONITOR_P_EXIT);
+    match fields.left.cmp(&usize::from(is_in_tuple)) {
+        Ordering::Less => Err("too few fields".into()),
+        Ordering::Equal => Ok((control, is_in_tuple)),
+        Ordering::Greater => Err("too many fields".into()),
+    }
 }
 
 impl<'a> Fields<'_, 'a> {

@@ -5,7 +5,8 @@
 //! encodings is one variant, whose fields select the encoding:
 //!
 //! - a *trace token* of sequential tracing selects another number for the same operation (`_TT`);
-//! - the *reason* of an exit is in the tuple, as before OTP 22, or is the payload.
+//! - the *reason* of an exit is in the tuple, as before OTP 22, or is the payload. That of a received frame is
+//!   returned as the payload in both cases ([`IncomingFrame::signal`](crate::frame::IncomingFrame::signal)).
 //!
 //! | number | without token | with token |
 //! |---|---|---|

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use purlin_term::{BigInt, Decoder, EncodeError, Writer};
 
 use super::*;
+use crate::frame::Signal;
 
 pub(crate) fn pid() -> impl Strategy<Value = Pid> {
     (any::<u32>(), any::<u32>(), 1..5u32).prop_map(|(id, serial, creation)| Pid {
@@ -130,6 +131,17 @@ pub(crate) fn written(control: &Control) -> Result<Term, EncodeError> {
     let mut bytes = vec![131];
     control.write(&mut Writer::new(&mut bytes))?;
     Ok(Term::decode(&bytes).expect("a term"))
+}
+
+/// The signal as the peer decodes it: with a reason in the control message as the payload.
+pub(crate) fn received(mut control: Control, payload: Option<Term>) -> Signal {
+    let reason = match &mut control {
+        Control::Exit { reason, .. }
+        | Control::Exit2 { reason, .. }
+        | Control::Down { reason, .. } => reason.take(),
+        _ => None,
+    };
+    Signal { control, payload: payload.or(reason) }
 }
 
 /// Decodes a control message from a term.

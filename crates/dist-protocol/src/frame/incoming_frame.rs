@@ -84,8 +84,9 @@ impl<'a> IncomingFrame<'a> {
         Some((to.clone(), self.payload(&self.bytes[*payload..])))
     }
 
-    /// Decodes the control message, and returns the payload undecoded. If the fragments exceed the limit, the payload of
-    /// an exit or a spawn request is not a term, and another message is an error.
+    /// Decodes the control message, and returns the payload undecoded. A reason in the control message is returned as the
+    /// payload, too. If the fragments exceed the limit, the payload of an exit or a spawn request is not a term, and
+    /// another message is an error.
     ///
     /// # Errors
     /// [`InvalidMessage`]; the following frames are not affected.
@@ -107,8 +108,11 @@ impl<'a> IncomingFrame<'a> {
             (true, _) => return Err(InvalidMessage::Version),
         };
         let mut decoder = Decoder::with_atoms(bytes, self.atoms()).limits(self.limits);
-        let control = Control::read(&mut decoder)?;
+        let (control, is_in_tuple) = Control::read_to_reason(&mut decoder)?;
         let rest = decoder.rest();
+        if is_in_tuple {
+            return Ok((control, Some(Unread { version: false, ..self.payload(rest) })));
+        }
         if control.has_payload() {
             return Ok((control, Some(self.payload(rest))));
         }

@@ -4,7 +4,7 @@ use purlin_term::{Atom, Pid, PidParts, Term, Writer};
 
 use super::*;
 use crate::control::Control;
-use crate::control::tests::control;
+use crate::control::tests::{control, received};
 use crate::flags::Flags;
 
 fn pid(id: u32) -> Pid {
@@ -405,7 +405,7 @@ proptest! {
                     prop_assert_eq!(outgoing.put(&control, payload.as_ref()), Ok(Size::Small));
                 }
             }
-            due.push(Signal { control, payload });
+            due.push(received(control, payload));
         }
         prop_assert_eq!(read(&mut outgoing, &mut incoming), due);
     }
@@ -423,7 +423,7 @@ proptest! {
         for (which, payload, as_bytes) in sent {
             let (control, template) = which.get_mut(&mut repeated[..]);
             let payload = control.has_payload().then_some(payload);
-            due.push(Signal { control: control.clone(), payload: payload.clone() });
+            due.push(received(control.clone(), payload.clone()));
             let encoded = payload.as_ref().map(|term| term.encode().expect("a term"));
             let payload = match (&encoded, payload) {
                 (Some(encoded), _) if as_bytes => Some(Payload::Bytes(&encoded[1..])),

@@ -1,9 +1,10 @@
 //! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
 
 use crate::processes::{beam_and_ours, builder, down, exit, found, pid, start};
-use crate::support::{Beam, Epmd, in_time};
+use crate::support::{Beam, Epmd, Ours, in_time};
 use purlin::{ExitReason, Node, Process};
 use purlin_dist::cluster::{Cluster, TermReason};
+use purlin_dist::control::{Control, Named};
 use purlin_dist::frame::Limits;
 use purlin_dist::link::Settings;
 use purlin_term::Term;
@@ -100,6 +101,48 @@ async fn an_exit_whose_reason_exceeds_the_limits_is_delivered_with_another_reaso
     for (reason, links) in found(watches).await {
         assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
         assert_eq!(links, 0);
+    }
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 3);
+}
+
+// L2, D1: as nodes before OTP 22, `ei` and jinterface send them.
+#[tokio::test]
+async fn a_reason_in_the_control_message_that_exceeds_the_limits_is_replaced() {
+    let epmd = Epmd::start();
+    let node = Node::builder().workers(2).build().expect("a node");
+    let term = purlin_term::Limits { memory: 64 << 10, ..Default::default() };
+    let settings = Settings { limits: Limits { term, ..Limits::default() }, ..Settings::default() };
+    let cluster = builder(&epmd, "ours").settings(settings).start(&node).await.expect("it joins");
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&theirs);
+        me.link(&theirs);
+        [down(&mut me).await.reason, exit(&mut me).await.reason, exit(&mut me).await.reason]
+    });
+    let raw = Ours::start(&epmd, "raw").await;
+    let mut peer = raw.call(cluster.name()).await;
+    let ours = cluster.term_of(cluster.node().local_name("watches").expect("it is there").id());
+    let (from, to) = (raw.pid(7), ours);
+    let sent = Control::Send { to: to.clone(), token: None };
+    peer.send(sent, Some(from.clone().into())).await;
+    let reference = loop {
+        if let Control::Monitor { reference, .. } = peer.next().await.control {
+            break reference;
+        }
+    };
+    while !matches!(peer.next().await.control, Control::Link { .. }) {}
+    let large = Term::list((0..10_000).map(Term::from));
+    let parts = || (from.clone(), to.clone(), Some(large.clone()));
+    let (_, to, reason) = parts();
+    peer.send(Control::Down { from: Named::Pid(from.clone()), to, reference, reason }, None).await;
+    let ((from, to, reason), token) = (parts(), None);
+    peer.send(Control::Exit { from, to, token, reason }, None).await;
+    let ((from, to, reason), token) = (parts(), None);
+    peer.send(Control::Exit2 { from, to, token, reason }, None).await;
+    for reason in found(watches).await {
+        let reason = reason.to_string();
+        assert!(reason.starts_with("{bad_reason,<<"), "{reason}");
     }
     let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
     assert_eq!(dropped, 3);

@@ -236,8 +236,8 @@ impl Handler {
             Control::Unlink { from, to } => self.unlink(&from, &to, 0),
             Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
             Control::UnlinkIdAck { id, from, to } => self.acknowledged(&from, &to, id),
-            Control::Exit { from, to, reason, .. } => self.exit(&from, &to, reason.or(payload)),
-            Control::Exit2 { from, to, reason, .. } => self.exit2(&from, &to, reason.or(payload)),
+            Control::Exit { from, to, .. } => self.exit(&from, &to, payload),
+            Control::Exit2 { from, to, .. } => self.exit2(&from, &to, payload),
             Control::Monitor { from, to, reference } => {
                 self.watched(RemoteMonitor { watcher: from, reference, watched: to });
             }
@@ -248,11 +248,11 @@ impl Handler {
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
-            Control::Down { reference, reason, .. } => {
+            Control::Down { reference, .. } => {
                 let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
                 let watching = self.connection.monitor_table().unwatch(monitor);
                 if let Some(LocalMonitor { watcher, proxy, .. }) = watching {
-                    let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
+                    let why = reason::from_term(payload.unwrap_or(Term::NIL));
                     let signal = RemoteSignal::Down(monitor, why);
                     self.core.ids.node.deliver(&proxy, watcher, signal);
                 }
