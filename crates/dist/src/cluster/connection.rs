@@ -178,6 +178,15 @@ impl Connection {
         }
     }
 
+    /// Waits until an answer can be sent, in place of [`Connection::suspend_sender`] for a task. Returns `false` if the
+    /// connection has ended.
+    pub(super) async fn may_answer(&self) -> bool {
+        match self.link.get() {
+            Some(link) => link.wait_for_answers().await,
+            None => true,
+        }
+    }
+
     /// Runs `f`, on any thread. What it sends to a local process arrives in the order of all that is sent in this way for
     /// the node, over this connection and others (M2).
     pub(super) fn in_order<R>(&self, f: impl FnOnce() -> R) -> R {

@@ -116,8 +116,12 @@ fn run(
     };
     let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
     core.runtime.spawn(async move {
-        let (value, _turn) = answer.await;
-        caller.answer(&answering, &connection, value);
+        let (value, turn) = answer.await;
+        // WHY: the number of functions that have waited, which have no turn, is not bounded. Their answers wait here, in
+        // place of the suspension of a process that answers.
+        if turn.is_some() || connection.may_answer().await {
+            caller.answer(&answering, &connection, value);
+        }
     });
 }
 
@@ -168,4 +172,74 @@ fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
 /// The answer for a function that has failed.
 fn failed(why: Term) -> Term {
     tagged!("badrpc", tagged!("EXIT", why))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use purlin::Node;
+    use purlin_dist_protocol::Flags;
+    use purlin_dist_protocol::frame::Signal;
+    use purlin_dist_protocol::handshake::Established;
+    use purlin_dist_protocol::link::{Link, Settings};
+    use tokio::io::AsyncReadExt;
+    use tokio::runtime::Builder;
+    use tokio::sync::{Semaphore, mpsc};
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::cluster::handle::Cluster;
+
+    #[test]
+    fn answers_of_functions_that_have_waited_wait_until_the_caller_reads() {
+        const CALLS: usize = 20;
+        const BYTES: usize = 50_000;
+        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let mut simulated =
+            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let node = simulated.node().clone();
+        let done = simulated.run(async move |_: Process<()>| {
+            let builder = Cluster::builder("here@h".parse().expect("a name")).cookie("secret");
+            let cluster = builder.only_calls().start(&node).await.expect("it starts");
+            let released = Arc::new(Semaphore::new(0));
+            let release = Arc::clone(&released);
+            let waits = move |_| {
+                let release = Arc::clone(&release);
+                async move {
+                    let _released = release.acquire().await;
+                    Ok(Term::from(vec![7; BYTES].as_slice()))
+                }
+            };
+            cluster.export("rust", "waits", 0, waits).expect("short names");
+            let core = cluster.core();
+            let (stream, mut peer) = tokio::io::duplex(1 << 10);
+            let there: purlin_dist_protocol::NodeName = "there@h".parse().expect("a name");
+            let connection = Connection::new(there.clone(), 1);
+            connection.start_agent(core);
+            let established = Established { peer: there, creation: 1, flags: Flags::OFFERED };
+            let (answer_limit, suspend_limit) = (2 * BYTES, 4 * BYTES);
+            let settings = Settings { answer_limit, suspend_limit, ..Settings::default() };
+            let link = Link::start(stream, established, settings, mpsc::channel::<Signal>(1).0);
+            connection.linked(link.clone());
+            let turns = Arc::new(Semaphore::new(CALLS));
+            let node = Atom::from_static("there@h");
+            let caller = Pid { node, id: 1, serial: 0, creation: 1 };
+            for _ in 0..CALLS {
+                let call = call(Term::atom("rust"), Term::atom("waits"), vec![]);
+                let message = Term::tuple([Term::from(caller.clone()), call]);
+                let turn = Arc::clone(&turns).try_acquire_owned().expect("there is one");
+                request(core, &connection, message, turn);
+            }
+            // CLOCK: virtual time, which passes when nothing else can happen.
+            sleep(Duration::from_secs(1)).await;
+            assert_eq!(turns.available_permits(), CALLS, "all functions have waited");
+            released.add_permits(CALLS);
+            sleep(Duration::from_secs(1)).await;
+            assert!(link.owes_too_much() && !link.suspends(), "{:?}", link.traffic());
+            let mut read = vec![0; CALLS * BYTES];
+            peer.read_exact(&mut read).await.expect("all are answered");
+        });
+        done.expect("it ends");
+    }
 }

@@ -95,11 +95,10 @@ impl Caller {
         over.or_else(|| core.connection(&node.parse().ok()?))
     }
 
-    /// Waits until an answer can be sent, in place of [`Connection::suspend_sender`] for a task. Returns `false` if the
-    /// connection has ended.
+    /// [`Connection::may_answer`] of the connection to the caller's node.
     pub(super) async fn wait(&self, core: &Core) -> bool {
-        match self.connection(core).as_ref().and_then(|connection| connection.link()) {
-            Some(link) => link.wait_for_answers().await,
+        match self.connection(core) {
+            Some(connection) => connection.may_answer().await,
             None => true,
         }
     }
