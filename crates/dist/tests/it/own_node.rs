@@ -58,9 +58,25 @@ async fn a_connection_to_the_own_node_is_refused_with_the_reason() {
     let own = cluster.name();
     let refused = cluster.connect(own).await.expect_err("a node has no connection to itself");
     assert!(matches!(*refused, NoConnection::Own(_)), "{refused}");
-    let log = Log::new();
-    cluster.named::<Term>("echo", own).expect("there is room").send(Term::NIL);
-    log.is_one_line_with("addressed as a remote one");
+}
+
+#[tokio::test]
+async fn a_name_of_the_own_node_is_that_of_its_process() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let named = || cluster.named::<Term>("name", cluster.name()).expect("there is room");
+    {
+        let log = Log::new();
+        named().send(Term::NIL);
+        log.is_one_line_with("no process of this node has this name and message type");
+    }
+    let process = cluster.node().spawn(async |mut me: Process<Term>| {
+        assert_eq!(me.receive().await, Term::atom("hello"));
+    });
+    cluster.node().register("name", &process).expect("the name is free");
+    assert_eq!(named().id(), process.id());
+    named().send(Term::atom("hello"));
+    assert_eq!(in_time("the end", process.ended()).await, ExitReason::Normal);
 }
 
 // L8, D1

@@ -89,19 +89,24 @@ impl Cluster {
     /// the message arrives; without one it is dropped. A monitor watches the process that has the name when the monitor
     /// arrives (D5). Returns `None` as [`Cluster::pid`] does, and if the name is not a valid atom.
     ///
-    /// For a name of this node use [`Node::whereis`](purlin::Node::whereis): a node has no connection to itself, so
-    /// signals to this handle are lost, which is logged here.
+    /// For a name of this node, returns the process that has the name now, if it receives messages of type `M`. Otherwise
+    /// signals to the handle are lost, because a node has no connection to itself; this is logged.
     pub fn named<M: Serialize + Send + 'static>(
         &self,
         name: &str,
         on: &NodeName,
     ) -> Option<Pid<M>> {
-        if *on == self.core().ids.name {
+        let core = self.core();
+        if *on == core.ids.name {
+            if let Some(local) = core.local_name(name).and_then(|local| local.pid().ok()) {
+                return Some(local);
+            }
+            let message = std::any::type_name::<M>();
             warn!(
                 name,
-                "a process of this node is addressed as a remote one: signals to it are lost"
+                message, "no process of this node has this name and message type: signals are lost"
             );
         }
-        self.core().proxy_of((on.clone(), Named::Name(Atom::new(name).ok()?)))
+        core.proxy_of((on.clone(), Named::Name(Atom::new(name).ok()?)))
     }
 }
