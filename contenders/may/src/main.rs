@@ -60,7 +60,7 @@ fn main() -> ExitCode {
             may::config().get_workers()
         ))
         .note("a coroutine has may's default stack of 32 KiB and a guard page, which are two mappings; by the kernel's default of 65 530 mappings (vm.max_map_count) 32 thousand coroutines can live, hence no idle-memory, at most 1000 live children in fork-join, and in skynet at most 1000 live nodes over leaves")
-        .note("mailboxes are may::sync::mpsc::channel, looked into by try_recv before recv, or spsc::channel if there is one sender")
+        .note("mailboxes are may::sync::spsc::channel if there is one sender, otherwise mpsc::channel, looked into by try_recv before recv; a reply with a timeout is mpsc, because spsc has none")
         .note(format!("a loop that only sends yields every {} messages", messages::YIELD_EVERY))
         .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers and no timer-expiry; in hog a coroutine that sleeps until each trip is due starts it")
@@ -97,7 +97,7 @@ fn run(asked: Run) -> Result<Sample, String> {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length()))
         }
         Run::PingPong { n } => messages::ping_pong(n),
-        Run::Throughput { n, .. } => messages::fan_in(1, n),
+        Run::Throughput { n, .. } => messages::throughput(n),
         Run::FanIn { senders, n, .. } => messages::fan_in(senders, n),
         Run::ThreadRing { processes, n } => messages::thread_ring(processes, n),
         Run::ForkJoin { n, .. } => trees::fork_join(n),
