@@ -23,10 +23,14 @@ built=$(realpath "${CARGO_TARGET_DIR:-target}")/release
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 if command -v go >/dev/null; then
-  cd contenders/go
+  # As the lab builds it: with the go.mod that `go mod init` of this compiler writes.
+  cp -r contenders/go "$folder/go"
+  rm "$folder/go/go.mod"
+  cd "$folder/go"
+  step "set-up: Go's defaults of a new module" go mod init contender
   step "build: Go" go build -o "$folder/contender-go" .
   step "build: plain Go" go build -o "$folder/plain" ./plain
-  cd ../..
+  cd - >/dev/null
 fi
 
 # contender PROGRAM EXPERIMENT PARAMS: runs the contender twice in one process; prints the ns per operation of the second.

@@ -250,17 +250,19 @@ func big(p params) sample {
 		// Each member has at most one ping on its way, and at most one pong: no sender waits.
 		members[i] = make(chan ping, processes+1)
 	}
-	done, stop := make(chan struct{}), make(chan struct{})
-	counted := make(chan tally, processes)
+	done, counted := make(chan struct{}), make(chan tally, processes)
 	for i := range members {
-		go member(int64(i), n, members, done, stop, counted)
+		go member(int64(i), n, members, done, counted)
 	}
 	for range members {
 		<-done
 	}
 	elapsed := time.Since(start)
 
-	close(stop)
+	// All pings are answered: no member sends any more.
+	for _, mailbox := range members {
+		close(mailbox)
+	}
 	var all tally
 	for range members {
 		all.add(<-counted)
@@ -268,8 +270,8 @@ func big(p params) sample {
 	return sample{elapsed, processes * n, all.sent, all.received, nil}
 }
 
-// member pings others, the next when the last is answered, and answers their pings until stop is closed.
-func member(number, n int64, members []chan ping, done chan<- struct{}, stop <-chan struct{}, counted chan<- tally) {
+// member pings others, the next when the last is answered, and answers their pings until its channel is closed.
+func member(number, n int64, members []chan ping, done chan<- struct{}, counted chan<- tally) {
 	var own tally
 	draw, left := stream(number), n
 	pingNext := func() {
@@ -282,19 +284,14 @@ func member(number, n int64, members []chan ping, done chan<- struct{}, stop <-c
 		own.sent++
 	}
 	pingNext()
-	for {
-		select {
-		case message := <-members[number]:
-			own.received++
-			if message.pong {
-				pingNext()
-			} else {
-				members[message.from] <- ping{pong: true}
-				own.sent++
-			}
-		case <-stop:
-			counted <- own
-			return
+	for message := range members[number] {
+		own.received++
+		if message.pong {
+			pingNext()
+		} else {
+			members[message.from] <- ping{pong: true}
+			own.sent++
 		}
 	}
+	counted <- own
 }

@@ -38,8 +38,11 @@ func cancelOrder(window, seed int64) []int {
 func timers(p params) sample {
 	n, order := p.number("n"), cancelOrder(p.number("window"), p.number("seed"))
 	alive, next := make([]*time.Timer, len(order)), make([]*time.Timer, 0, len(order))
+	expired := make(chan struct{}, len(order))
+	// WHY: AfterFunc. Since Go 1.23 the timer of NewTimer is in the runtime's heap only while a goroutine waits for it.
+	set := func() *time.Timer { return time.AfterFunc(soon, func() { expired <- struct{}{} }) }
 	for i := range alive {
-		alive[i] = time.NewTimer(soon)
+		alive[i] = set()
 	}
 	sent, received, taken := int64(0), int64(0), 0
 
@@ -52,7 +55,7 @@ func timers(p params) sample {
 			received++
 		}
 		taken++
-		next = append(next, time.NewTimer(soon))
+		next = append(next, set())
 	}
 	elapsed := time.Since(start)
 

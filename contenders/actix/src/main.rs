@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep, reply-deep and selective")
         .note("there are no monitors and no links, hence no monitor-churn, no link-churn, no exit-cascade and no exit signals for signals")
         .note("actix's Supervisor begins an actor again that has stopped its context, the same value and without an error; nothing is restarted because of an error, and a panic ends the arbiter. Hence no restart")
-        .note("a timer is notify_later and cancel_future, 64 pairs for each turn of an actor, which notifies itself of the next; at the end of a turn the actor polls all its timers. hog sets one for each trip in advance")
+        .note("a timer is a task that sleeps and sends, and the abort of its handle: an actor polls all timers of notify_later after each turn and searches them to cancel one. hog sets one of notify_later for each trip in advance")
         .note("a mailbox does not report its depth: queue_peak is estimated from the count that the sender publishes every 1024 messages")
         .note("an actor ends when its last address is dropped; the actors of these experiments end in this way where possible")
         .note("allocator: mimalloc, as in purlin's contender");

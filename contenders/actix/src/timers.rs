@@ -2,101 +2,76 @@
 
 use std::time::{Duration, Instant};
 
+use actix::clock::{sleep, sleep_until};
 use actix::prelude::*;
-use purlin_contender::{Expiries, Expiry, Sample, Tally, Timers, Window};
+use purlin_contender::{Expiries, Expiry, Sample, Timers, Window};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::{JoinHandle, yield_now};
 
 use crate::Outcome;
 
 /// Duration of the timers that are cancelled.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Timers that are cancelled and set in one turn.
-const AT_ONCE: u64 = 64;
+/// Number of timers between two yields.
+const YIELD_EVERY: u64 = 64;
 
-/// Cancels and sets timers.
-struct Setter {
-    asked: Timers,
-    window: Window<SpawnHandle>,
-    timers: Tally,
-    root: UnboundedSender<(Tally, u64)>,
-}
+/// Receiver of the timers that are cancelled.
+struct Idle;
 
-/// A timer has fired.
+/// Message of the cancelled timers, which is never delivered.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Fired;
 
-/// Take the next turn; the actor notifies itself.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Turn;
-
-/// Empty message; the response shows that the actor has started.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Stand;
-
-impl Actor for Setter {
+impl Actor for Idle {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Context<Self>) {
-        for _ in 0..self.asked.window {
-            self.window.add(context.notify_later(Fired, SOON));
-        }
-    }
 }
 
-impl Handler<Stand> for Setter {
+impl Handler<Fired> for Idle {
     type Result = ();
 
-    fn handle(&mut self, _: Stand, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: Fired, _: &mut Context<Self>) {}
 }
 
-impl Handler<Turn> for Setter {
-    type Result = ();
-
-    fn handle(&mut self, _: Turn, context: &mut Context<Self>) {
-        for _ in 0..AT_ONCE.min(self.asked.n - self.timers.sent) {
-            if let Some(timer) = self.window.take() {
-                self.timers.received += u64::from(context.cancel_future(timer));
-            }
-            self.window.add(context.notify_later(Fired, SOON));
-            self.timers.sent += 1;
-        }
-        if self.timers.sent < self.asked.n {
-            return context.notify(Turn);
-        }
-        let empty = Window::new(Timers { window: 0, ..self.asked });
-        let waiting = std::mem::replace(&mut self.window, empty).rest().count() as u64;
-        // Cannot fail: the root waits for this report.
-        let _ = self.root.send((self.timers, waiting));
-        context.stop();
-    }
-}
-
-impl Handler<Fired> for Setter {
-    type Result = ();
-
-    /// A timer that fires was not cancelled, even if `cancel_future` returned `true`.
-    fn handle(&mut self, _: Fired, _: &mut Context<Self>) {
-        self.timers.received -= 1;
-    }
+/// Sets a timer.
+///
+/// WHY a task and not `notify_later`: an actor searches its list of timers to cancel one, and polls
+/// all of them after each turn.
+fn set(actor: &Addr<Idle>) -> JoinHandle<()> {
+    let actor = actor.clone();
+    actix::spawn(async move {
+        sleep(SOON).await;
+        actor.do_send(Fired);
+    })
 }
 
 pub(crate) async fn timers(asked: Timers) -> Outcome {
-    let (root, mut reports) = unbounded_channel();
-    let timers = Tally::default();
-    let setter = Setter { asked, window: Window::new(asked), timers, root }.start();
-    // The response shows that the timers are set: it is sent after `started` has returned.
-    setter.send(Stand).await?;
+    let actor = Idle.start();
+    let mut window = Window::new(asked);
+    for _ in 0..asked.window {
+        window.add(set(&actor));
+    }
+    yield_now().await;
+    let (mut sent, mut received) = (0, 0);
 
     let start = Instant::now();
-    setter.do_send(Turn);
-    let (timers, waiting) = reports.recv().await.unwrap_or_default();
+    for _ in 0..asked.n {
+        if let Some(timer) = window.take() {
+            received += u64::from(!timer.is_finished());
+            timer.abort();
+        }
+        window.add(set(&actor));
+        sent += 1;
+        if sent % YIELD_EVERY == 0 {
+            yield_now().await;
+        }
+    }
     let elapsed = start.elapsed();
 
-    Ok(Sample::new(elapsed, asked.n, timers.sent, timers.received).with("waiting", waiting))
+    let waiting = window.rest().filter(|timer| !timer.is_finished()).map(|timer| timer.abort());
+    let waiting = waiting.count() as u64;
+    Ok(Sample::new(elapsed, asked.n, sent, received).with("waiting", waiting))
 }
 
 /// Sets the timers and receives their messages.
@@ -117,8 +92,11 @@ impl Actor for Expecting {
     fn started(&mut self, context: &mut Context<Self>) {
         let Some(expiries) = &mut self.expiries else { return };
         for due in expiries.due() {
-            let left = due.saturating_duration_since(Instant::now());
-            context.notify_later(Expired(due), left);
+            let myself = context.address();
+            actix::spawn(async move {
+                sleep_until(due.into()).await;
+                myself.do_send(Expired(due));
+            });
         }
         expiries.all_set();
     }

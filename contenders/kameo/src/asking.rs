@@ -45,7 +45,7 @@ impl Message<Ping> for Server {
     async fn handle(&mut self, Ping(round): Ping, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
         if let Some(pinger) = &self.pinger {
-            self.tally.sent += u64::from(pinger.tell(Pong(round)).await.is_ok());
+            self.tally.sent += u64::from(pinger.tell(Pong(round)).send().await.is_ok());
         }
     }
 }
@@ -82,13 +82,13 @@ pub(crate) async fn call(n: u64) -> Outcome {
     for round in 0..n {
         delays.start(round);
         tally.sent += 1;
-        let answer = server.ask(Echo(round)).reply_timeout(CALL_TIMEOUT).await;
+        let answer = server.ask(Echo(round)).reply_timeout(CALL_TIMEOUT).send().await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
         delays.back(round);
     }
     let elapsed = start.elapsed();
 
-    tally += server.ask(Tell).await?.0;
+    tally += server.ask(Tell).send().await?.0;
     Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
@@ -108,7 +108,7 @@ impl Pinger {
     async fn ping(&mut self, round: u64) {
         if round < self.n {
             self.delays.start(round);
-            self.tally.sent += u64::from(self.server.tell(Ping(round)).await.is_ok());
+            self.tally.sent += u64::from(self.server.tell(Ping(round)).send().await.is_ok());
         } else {
             // Cannot fail: the root waits for this report only.
             let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
@@ -122,7 +122,7 @@ impl Actor for Pinger {
 
     async fn on_start(mut pinger: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
         // A failed send is missing in the count of pongs.
-        let _ = pinger.server.tell(Meet(myself)).await;
+        let _ = pinger.server.tell(Meet(myself)).send().await;
         pinger.ping(0).await;
         Ok(pinger)
     }
@@ -153,6 +153,6 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
     let (mut tally, delays) = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
 
-    tally += server.ask(Tell).await?.0;
+    tally += server.ask(Tell).send().await?.0;
     Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }

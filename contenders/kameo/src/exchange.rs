@@ -49,7 +49,7 @@ impl<G: Payloads> Message<Start<G>> for Worker<G> {
     async fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self, ()>) {
         self.partner = Some(partner);
         // Cannot fail: the actor sends to itself.
-        let _ = context.actor_ref().tell(Piece).await;
+        let _ = context.actor_ref().tell(Piece).send().await;
     }
 }
 
@@ -60,10 +60,10 @@ impl<G: Payloads> Message<Piece> for Worker<G> {
         if let (Some(side), Some(partner)) = (&mut self.side, &self.partner) {
             for _ in 0..side.work() {
                 let parcel = Parcel(side.supply());
-                side.sent(partner.tell(parcel).await.is_ok());
+                side.sent(partner.tell(parcel).send().await.is_ok());
             }
             if side.has_work() {
-                let _ = context.actor_ref().tell(Piece).await;
+                let _ = context.actor_ref().tell(Piece).send().await;
             }
         }
         self.tell_if_done(context);
@@ -100,8 +100,8 @@ pub(crate) async fn exchange<G: Payloads>(asked: Exchange, payloads: impl Fn() -
         other.wait_for_startup().await;
 
         let start = Instant::now();
-        one.tell(Start(other.clone())).await.map_err(|_| ENDED)?;
-        other.tell(Start(one)).await.map_err(|_| ENDED)?;
+        one.tell(Start(other.clone())).send().await.map_err(|_| ENDED)?;
+        other.tell(Start(one)).send().await.map_err(|_| ENDED)?;
         let (one, other) = (reports.recv().await, reports.recv().await);
         let elapsed = start.elapsed();
 

@@ -128,7 +128,7 @@ pub(crate) async fn restart(n: u64, reps: u64) -> Outcome {
 
         let start = Instant::now();
         for _ in 0..n {
-            child.tell(Crash).await?;
+            child.tell(Crash).send().await?;
             restarted += u64::from(initialised.recv().await.is_some());
         }
         elapsed += start.elapsed();

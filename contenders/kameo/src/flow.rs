@@ -100,7 +100,7 @@ async fn send_all<'a>(
 ) -> u64 {
     let mut sent = 0;
     for step in 0..n {
-        sent += u64::from(receiver(step).tell(Step(stamps.of(step))).await.is_ok());
+        sent += u64::from(receiver(step).tell(Step(stamps.of(step))).send().await.is_ok());
         depth.sent(sent);
         if flow == Flow::Unbounded && step % SENDS_PER_YIELD == SENDS_PER_YIELD - 1 {
             yield_now().await;

@@ -61,7 +61,7 @@ impl First {
             context.stop();
         } else if let Some(start) = start {
             // A failed send is not counted as a completed trip.
-            let _ = self.partner.tell(Trip(start, context.actor_ref().clone())).await;
+            let _ = self.partner.tell(Trip(start, context.actor_ref().clone())).send().await;
         }
     }
 }
@@ -80,7 +80,7 @@ impl Message<Trip> for Partner {
 
     async fn handle(&mut self, Trip(start, first): Trip, _: &mut Context<Self, ()>) {
         // Fails if the run has ended and the first actor has stopped.
-        let _ = first.tell(Back(start)).await;
+        let _ = first.tell(Back(start)).send().await;
     }
 }
 

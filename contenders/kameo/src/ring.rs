@@ -40,7 +40,7 @@ impl Message<Token> for Member {
             // Cannot fail: the root waits for this report.
             let _ = self.root.send(());
         } else if let Some(next) = &self.next {
-            self.tally.sent += u64::from(next.tell(Token(hops - 1)).await.is_ok());
+            self.tally.sent += u64::from(next.tell(Token(hops - 1)).send().await.is_ok());
         }
     }
 }
@@ -60,16 +60,17 @@ pub(crate) async fn thread_ring(processes: u64, n: u64) -> Outcome {
     let member = || Member { next: None, root: root.clone(), tally: Tally::default() };
     let ring: Vec<_> = (0..processes).map(|_| Member::spawn(member())).collect();
     for (member, next) in ring.iter().zip(ring.iter().cycle().skip(1)) {
-        member.ask(Next(next.clone())).await?;
+        member.ask(Next(next.clone())).send().await?;
     }
 
     let start = Instant::now();
-    let mut tally = Tally { sent: u64::from(ring[0].tell(Token(n)).await.is_ok()), received: 0 };
+    let mut tally =
+        Tally { sent: u64::from(ring[0].tell(Token(n)).send().await.is_ok()), received: 0 };
     home.recv().await;
     let elapsed = start.elapsed();
 
     for member in &ring {
-        tally += member.ask(Tell).await?.0;
+        tally += member.ask(Tell).send().await?.0;
     }
     Ok(Sample::new(elapsed, n, tally.sent, tally.received))
 }

@@ -65,7 +65,7 @@ impl Actor for Child {
 
     async fn on_start((number, parent): Self::Args, _: ActorRef<Self>) -> Result<Self, Infallible> {
         // A failed send is missing in the count.
-        let _ = parent.tell(Done(number)).await;
+        let _ = parent.tell(Done(number)).send().await;
         Ok(Child)
     }
 }
@@ -117,7 +117,7 @@ impl Node {
     async fn tell(&self) {
         // A failed send is missing in the sum.
         match &self.above {
-            Above::Node(parent) => drop(parent.tell(self.report).await),
+            Above::Node(parent) => drop(parent.tell(self.report).send().await),
             Above::Root(root) => drop(root.send(self.report)),
         }
     }

@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use may::coroutine::yield_now;
 use may::go;
-use may::sync::mpsc::{Receiver, channel};
+use may::sync::spsc::{Receiver, channel};
 use purlin_contender::{Depth, Mode, Sample, tail_call};
 
-use crate::channels::receive;
 use crate::messages::YIELD_EVERY;
 
 /// The message of a step.
@@ -24,7 +23,7 @@ fn remote(n: u64) -> Sample {
     let (receiver, mailbox) = channel();
     let depth = Depth::default();
     let seen = depth.clone();
-    let dropper = go!(move || drop_all(&mailbox, seen));
+    let dropper = go!(move || drop_all(n, &mailbox, seen));
     let mut sent = 0;
 
     let start = Instant::now();
@@ -37,18 +36,16 @@ fn remote(n: u64) -> Sample {
     }
     let elapsed = start.elapsed();
 
-    drop(receiver);
     let (received, peak) = dropper.join().unwrap_or_default();
     Sample::new(elapsed, n, sent, received)
         .with("queue_peak", peak)
         .with("queue_peak_bytes", peak * size_of::<Step>() as u64)
 }
 
-/// Receives and drops messages until the channel is closed. Returns the number received and the
-/// peak queue length.
-fn drop_all(mailbox: &Receiver<Step>, mut depth: Depth) -> (u64, u64) {
+/// Receives and drops `n` messages. Returns the number received and the peak queue length.
+fn drop_all(n: u64, mailbox: &Receiver<Step>, mut depth: Depth) -> (u64, u64) {
     let mut received = 0;
-    while receive(mailbox).is_some() {
+    while received < n && mailbox.recv().is_ok() {
         received += 1;
         depth.received(received);
     }

@@ -5,14 +5,20 @@ use std::time::{Duration, Instant};
 
 use may::coroutine::yield_now;
 use may::go;
-use may::sync::mpsc::{Receiver, Sender, channel};
+use may::sync::mpsc;
+use may::sync::spsc::{Receiver, Sender, channel};
 use purlin_contender::{Exchange, Payloads, Sample, Schedule, WORK_START, work};
 
 use crate::channels::receive;
 
+/// Pieces of `bandwidth` between two yields. Copied lists that wait must fit into the caches: with
+/// [`YIELD_EVERY`](crate::messages::YIELD_EVERY) lists of 10 000 elements take longer.
+pub(crate) const YIELD_COPIES: u64 = 4;
+
 /// Runs the repetitions. `payloads` builds the payload of one side before the clock starts. The
-/// payload is reused in each repetition, so that building it does not evict the caches.
-pub(crate) fn exchange<G>(asked: Exchange, payloads: impl Fn() -> G) -> Sample
+/// payload is reused in each repetition, so that building it does not evict the caches. A side
+/// yields after `yield_every` pieces.
+pub(crate) fn exchange<G>(asked: Exchange, yield_every: u64, payloads: impl Fn() -> G) -> Sample
 where
     G: Payloads,
     G::Message: Send + 'static,
@@ -23,12 +29,12 @@ where
     for _ in 0..asked.reps {
         let (one, one_mailbox) = channel();
         let (other, other_mailbox) = channel();
-        let (ready, both_ready) = channel();
+        let (ready, both_ready) = mpsc::channel();
         let mut start_side = |mailbox, partner| {
             let payloads = stores.pop().unwrap_or_else(&payloads);
             let (tell, told) = channel();
             let (side, ready) = (Side { payloads, mailbox, partner }, ready.clone());
-            (tell, go!(move || side.run(asked, &ready, &told)))
+            (tell, go!(move || side.run(asked, yield_every, &ready, &told)))
         };
         let (tell_one, one) = start_side(other_mailbox, one);
         let (tell_other, other) = start_side(one_mailbox, other);
@@ -70,12 +76,18 @@ struct Done<G> {
 }
 
 impl<G: Payloads> Side<G> {
-    fn run(self, asked: Exchange, ready: &Sender<()>, start: &Receiver<()>) -> Done<G> {
+    fn run(
+        self,
+        asked: Exchange,
+        yield_every: u64,
+        ready: &mpsc::Sender<()>,
+        start: &Receiver<()>,
+    ) -> Done<G> {
         let Side { payloads, mailbox, partner } = self;
         let mut done = Done { payloads, sent: 0, received: 0, x: WORK_START };
         let _ = ready.send(());
-        receive(start);
-        for due in Schedule::new(asked.n, asked.pieces) {
+        let _ = start.recv();
+        for (piece, due) in (1..).zip(Schedule::new(asked.n, asked.pieces)) {
             done.x = work(done.x, asked.work);
             for _ in 0..due {
                 done.sent += u64::from(partner.send(done.payloads.supply()).is_ok());
@@ -84,11 +96,12 @@ impl<G: Payloads> Side<G> {
                 done.received += 1;
                 done.payloads.accept(message);
             }
-            yield_now();
+            if piece % yield_every == 0 {
+                yield_now();
+            }
         }
-        // Closes the partner's channel, which ends its drain loop.
-        drop(partner);
-        while let Some(message) = receive(&mailbox) {
+        while done.received < asked.n {
+            let Ok(message) = mailbox.recv() else { break };
             done.received += 1;
             done.payloads.accept(message);
         }

@@ -23,6 +23,8 @@ use purlin_contender::{
     Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers, tail_call,
 };
 
+use messages::YIELD_EVERY;
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -60,8 +62,8 @@ fn main() -> ExitCode {
             may::config().get_workers()
         ))
         .note("a coroutine has may's default stack of 32 KiB and a guard page, which are two mappings; by the kernel's default of 65 530 mappings (vm.max_map_count) 32 thousand coroutines can live, hence no idle-memory, at most 1000 live children in fork-join, and in skynet at most 1000 live nodes over leaves")
-        .note("mailboxes are may::sync::mpsc::channel, looked into by try_recv before recv, or spsc::channel if there is one sender")
-        .note(format!("a loop that only sends yields every {} messages", messages::YIELD_EVERY))
+        .note("mailboxes are may::sync::spsc::channel if there is one sender, otherwise mpsc::channel, looked into by try_recv before recv; a reply with a timeout is mpsc, because spsc has none")
+        .note(format!("a loop that only sends yields every {YIELD_EVERY} messages, exchange and message-moved every {YIELD_EVERY} pieces, bandwidth every {} and message-size after each", exchange::YIELD_COPIES))
         .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers and no timer-expiry; in hog a coroutine that sleeps until each trip is due starts it")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
@@ -88,16 +90,20 @@ fn run(asked: Run) -> Result<Sample, String> {
         Run::TailCall { n, reps } => tail_call(n, reps),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps),
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total),
-        Run::Exchange(asked) => exchange::exchange(asked, Short::default),
-        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            exchange::exchange(payload.exchange, || Copied::new(payload.length()))
+        Run::Exchange(asked) => exchange::exchange(asked, YIELD_EVERY, Short::default),
+        Run::MessageSize(payload) => {
+            exchange::exchange(payload.exchange, 1, || Copied::new(payload.length()))
+        }
+        Run::Bandwidth(payload) => {
+            let copied = || Copied::new(payload.length());
+            exchange::exchange(payload.exchange, exchange::YIELD_COPIES, copied)
         }
         Run::MessageMoved(payload) => {
             let asked = payload.exchange;
-            exchange::exchange(asked, || Moved::new(asked.n, payload.length()))
+            exchange::exchange(asked, YIELD_EVERY, || Moved::new(asked.n, payload.length()))
         }
         Run::PingPong { n } => messages::ping_pong(n),
-        Run::Throughput { n, .. } => messages::fan_in(1, n),
+        Run::Throughput { n, .. } => messages::throughput(n),
         Run::FanIn { senders, n, .. } => messages::fan_in(senders, n),
         Run::ThreadRing { processes, n } => messages::thread_ring(processes, n),
         Run::ForkJoin { n, .. } => trees::fork_join(n),

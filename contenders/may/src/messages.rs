@@ -22,7 +22,7 @@ pub(crate) fn ping_pong(n: u64) -> Sample {
     let start = Instant::now();
     let (ping, ping_mailbox) = spsc::channel();
     let (pong, pong_mailbox) = spsc::channel();
-    let partner = go!(move || answer(&ping_mailbox, &pong));
+    let partner = go!(move || answer(n, &ping_mailbox, &pong));
     for round in 0..n {
         delays.start(round);
         tally.sent += u64::from(ping.send(round).is_ok());
@@ -31,22 +31,40 @@ pub(crate) fn ping_pong(n: u64) -> Sample {
     }
     let elapsed = start.elapsed();
 
-    drop(ping);
     tally += partner.join().unwrap_or_default();
     Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays)
 }
 
-/// Sends each message back.
-fn answer(mailbox: &spsc::Receiver<u64>, back: &spsc::Sender<u64>) -> Tally {
+/// Sends each of `n` messages back.
+fn answer(n: u64, mailbox: &spsc::Receiver<u64>, back: &spsc::Sender<u64>) -> Tally {
     let mut tally = Tally::default();
-    while let Ok(round) = mailbox.recv() {
+    for _ in 0..n {
+        let Ok(round) = mailbox.recv() else { break };
         tally.received += 1;
         tally.sent += u64::from(back.send(round).is_ok());
     }
     tally
 }
 
-/// `fan-in`; `throughput` is `fan-in` with one sender.
+pub(crate) fn throughput(n: u64) -> Sample {
+    let mut received = 0;
+    let stamps = Stamps::from_now();
+    let mut delays = Delays::new(stamps);
+
+    let start = Instant::now();
+    let (receiver, mailbox) = spsc::channel();
+    let sender = go!(move || send_all(n, stamps, |message| receiver.send(message).is_ok()));
+    while received < n {
+        let Ok(stamp) = mailbox.recv() else { break };
+        delays.received(stamp);
+        received += 1;
+    }
+    let elapsed = start.elapsed();
+
+    let sent = sender.join().unwrap_or(0);
+    Sample::new(elapsed, n, sent, received).with_delays(delays)
+}
+
 pub(crate) fn fan_in(senders: u64, n: u64) -> Sample {
     let mut received = 0;
     let stamps = Stamps::from_now();
@@ -57,7 +75,7 @@ pub(crate) fn fan_in(senders: u64, n: u64) -> Sample {
     let senders: Vec<_> = shares(n, senders)
         .map(|share| {
             let receiver = receiver.clone();
-            go!(move || send_all(share, stamps, &receiver))
+            go!(move || send_all(share, stamps, |message| receiver.send(message).is_ok()))
         })
         .collect();
     drop(receiver);
@@ -71,10 +89,10 @@ pub(crate) fn fan_in(senders: u64, n: u64) -> Sample {
     Sample::new(elapsed, n, sent, received).with_delays(delays)
 }
 
-fn send_all(n: u64, stamps: Stamps, receiver: &mpsc::Sender<u64>) -> u64 {
+fn send_all(n: u64, stamps: Stamps, send: impl Fn(u64) -> bool) -> u64 {
     let mut sent = 0;
     for message in 0..n {
-        sent += u64::from(receiver.send(stamps.of(message)).is_ok());
+        sent += u64::from(send(stamps.of(message)));
         if message % YIELD_EVERY == YIELD_EVERY - 1 {
             yield_now();
         }
@@ -154,26 +172,29 @@ fn serve(asked: &mpsc::Receiver<Ask>) -> Tally {
     tally
 }
 
+/// The token that ends a coroutine of the ring.
+const END: u64 = 0;
+
 pub(crate) fn thread_ring(processes: u64, n: u64) -> Sample {
-    let (first, mailbox) = mpsc::channel();
+    // The first coroutine receives the first token from the root, and all others from the last one.
+    let (entry, entered) = spsc::channel();
+    let (back, mut mailbox) = spsc::channel();
     let (root, home) = mpsc::channel();
     let mut ring = Vec::new();
-    let mut mailbox = mailbox;
+    let mut first = Some(entered);
     for _ in 1..processes {
-        let (next, next_mailbox) = mpsc::channel();
-        let root = root.clone();
-        ring.push(go!(move || pass_on(&mailbox, &next, &root)));
+        let (next, next_mailbox) = spsc::channel();
+        let (from, root, first) = (mailbox, root.clone(), first.take());
+        ring.push(go!(move || pass_on(first, &from, &next, &root)));
         mailbox = next_mailbox;
     }
-    let back = first.clone();
-    ring.push(go!(move || pass_on(&mailbox, &back, &root)));
+    ring.push(go!(move || pass_on(first, &mailbox, &back, &root)));
 
     let start = Instant::now();
-    let mut tally = Tally { sent: u64::from(first.send(n).is_ok()), received: 0 };
+    let mut tally = Tally { sent: u64::from(entry.send(n).is_ok()), received: 0 };
     receive(&home);
     let elapsed = start.elapsed();
 
-    drop(first);
     for coroutine in ring {
         tally += coroutine.join().unwrap_or_default();
     }
@@ -181,14 +202,19 @@ pub(crate) fn thread_ring(processes: u64, n: u64) -> Sample {
 }
 
 /// Forwards the token until no hop is left. The coroutine that receives the last hop notifies the
-/// root and ends, which closes the channel of the next one, and so on around the ring.
+/// root and sends [`END`] around the ring.
 fn pass_on(
-    mailbox: &mpsc::Receiver<u64>,
-    next: &mpsc::Sender<u64>,
+    entered: Option<spsc::Receiver<u64>>,
+    mailbox: &spsc::Receiver<u64>,
+    next: &spsc::Sender<u64>,
     root: &mpsc::Sender<()>,
 ) -> Tally {
     let mut tally = Tally::default();
-    while let Some(hops) = receive(mailbox) {
+    let first = entered.and_then(|entered| entered.recv().ok());
+    for hops in first.into_iter().chain(mailbox) {
+        if hops == END {
+            break;
+        }
         tally.received += 1;
         if hops == 1 {
             let _ = root.send(());
@@ -196,5 +222,7 @@ fn pass_on(
         }
         tally.sent += u64::from(next.send(hops - 1).is_ok());
     }
+    // Fails only for the coroutine before the one that received the last hop, which has ended.
+    let _ = next.send(END);
     tally
 }

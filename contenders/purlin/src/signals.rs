@@ -107,7 +107,7 @@ async fn send_all(
     receiver.send(Signal::Last);
 }
 
-/// Traps exits and counts all signals until every sender has sent `Idle`.
+/// Traps exits and counts all signals until every sender has sent [`Signal::Last`].
 async fn receive_all(
     mut me: Process<Signal>,
     senders: u64,

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         .note("fork-join: tasks report through their join handles; in the variant alive each waits on a oneshot channel until all are spawned, the fastest of the synchronisations tried")
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
-        .note("timers: a boxed sleep, set by polling it once and cancelled by dropping it; timer-expiry: a task for each timer, which sleeps and sends; hog: an interval starts the trips")
+        .note("timers, timer-expiry: a DelayQueue of tokio-util, whose owner sets, removes and receives the timers; it expires them up to a millisecond later than a task that sleeps, and in less time; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
         .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; for a requested number of cores they get a multi-thread runtime with that many workers")
         .note("allocator: mimalloc, as in purlin's contender");

@@ -42,9 +42,9 @@ impl Message<Transfer> for Account {
         self.tally.received += 1;
         self.balance -= transfer.amount;
         self.tally.sent += 1;
-        let confirmed = transfer.destination.ask(Deposit(transfer.amount)).await;
+        let confirmed = transfer.destination.ask(Deposit(transfer.amount)).send().await;
         self.tally.received += u64::from(confirmed.is_ok());
-        self.tally.sent += u64::from(transfer.teller.tell(Done).await.is_ok());
+        self.tally.sent += u64::from(transfer.teller.tell(Done).send().await.is_ok());
     }
 }
 
@@ -97,7 +97,7 @@ impl Actor for Teller {
                 destination: teller.accounts[transfer.destination].clone(),
                 teller: myself.clone(),
             };
-            let sent = teller.accounts[transfer.source].tell(order).await;
+            let sent = teller.accounts[transfer.source].tell(order).send().await;
             teller.tally.sent += u64::from(sent.is_ok());
             consume_budget().await;
         }
@@ -132,7 +132,7 @@ pub(crate) async fn banking(count: u64, n: u64, reps: u64) -> Outcome {
         elapsed += start.elapsed();
 
         for account in accounts {
-            let Balance(balance, counts) = account.ask(Report).await?;
+            let Balance(balance, counts) = account.ask(Report).send().await?;
             sum += balance;
             tally += counts;
         }

@@ -40,7 +40,7 @@ impl Member {
         self.left -= 1;
         let partner = self.draws.below(self.members.len() as u64) as usize;
         let ping = Ping(myself.clone());
-        self.tally.sent += u64::from(self.members[partner].tell(ping).await.is_ok());
+        self.tally.sent += u64::from(self.members[partner].tell(ping).send().await.is_ok());
     }
 }
 
@@ -58,7 +58,7 @@ impl Message<Ping> for Member {
 
     async fn handle(&mut self, Ping(from): Ping, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
-        self.tally.sent += u64::from(from.tell(Pong).await.is_ok());
+        self.tally.sent += u64::from(from.tell(Pong).send().await.is_ok());
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn big(processes: u64, n: u64) -> Outcome {
         .map(|number| Member::spawn_with_mailbox(member(number), unbounded()))
         .collect();
     for member in members.iter() {
-        member.tell(Members(Arc::clone(&members))).await?;
+        member.tell(Members(Arc::clone(&members))).send().await?;
     }
     for _ in 0..processes {
         done.recv().await;
@@ -107,7 +107,7 @@ pub(crate) async fn big(processes: u64, n: u64) -> Outcome {
     let elapsed = start.elapsed();
 
     for member in members.iter() {
-        tally += member.ask(Tell).await?.0;
+        tally += member.ask(Tell).send().await?.0;
     }
     Ok(Sample::new(elapsed, processes * n, tally.sent, tally.received))
 }

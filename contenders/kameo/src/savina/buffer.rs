@@ -92,7 +92,7 @@ impl Actor for Producer {
         let (mut item, mut produced) = (WORK_START, 0);
         for _ in 0..n {
             item = work(item, cost);
-            produced += u64::from(manager.ask(Put(item)).await.is_ok());
+            produced += u64::from(manager.ask(Put(item)).send().await.is_ok());
         }
         // Cannot fail: the root waits for this report.
         let _ = root.send(produced);
@@ -112,7 +112,7 @@ impl Actor for Consumer {
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
         let (mut consumed, mut sum) = (0, 0);
-        while let Ok(Some(item)) = manager.ask(Get).await {
+        while let Ok(Some(item)) = manager.ask(Get).send().await {
             sum = (sum + work(item, cost)) & 0x7fff_ffff;
             consumed += 1;
         }

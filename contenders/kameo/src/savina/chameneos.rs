@@ -71,7 +71,7 @@ impl Actor for Creature {
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
         let mut meetings = 0;
-        while let Ok(Some(other)) = mall.ask(Meet(colour)).await {
+        while let Ok(Some(other)) = mall.ask(Meet(colour)).send().await {
             colour = colour.complement(other);
             meetings += 1;
         }
@@ -95,6 +95,6 @@ pub(crate) async fn chameneos(creatures: u64, n: u64) -> Outcome {
     }
     let elapsed = start.elapsed();
 
-    let met = mall.ask(Report).await?;
+    let met = mall.ask(Report).send().await?;
     Ok(Sample::new(elapsed, n, 2 * met, received))
 }

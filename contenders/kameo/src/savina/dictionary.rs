@@ -87,8 +87,8 @@ impl Actor for Worker {
         for lookup in lookups(asked.number, asked.writes, asked.n) {
             tally.sent += 1;
             let answer = match lookup.value {
-                None => asked.dictionary.ask(Read(lookup.key)).await.ok(),
-                Some(value) => asked.dictionary.ask(Write(lookup.key, value)).await.ok(),
+                None => asked.dictionary.ask(Read(lookup.key)).send().await.ok(),
+                Some(value) => asked.dictionary.ask(Write(lookup.key, value)).send().await.ok(),
             };
             tally.received += u64::from(answer.is_some_and(|value| is_value_of(lookup.key, value)));
         }
@@ -115,7 +115,7 @@ pub(crate) async fn dictionary(workers: u64, writes: u64, n: u64) -> Outcome {
     }
     let elapsed = start.elapsed();
 
-    let Served(served, written) = dictionary.ask(Report).await?;
+    let Served(served, written) = dictionary.ask(Report).send().await?;
     tally += served;
     Ok(Sample::new(elapsed, workers * n, tally.sent, tally.received).with("writes", written))
 }

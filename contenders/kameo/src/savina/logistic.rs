@@ -60,7 +60,7 @@ impl Message<Next> for Worker {
     async fn handle(&mut self, _: Next, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
         self.tally.sent += 1;
-        if let Ok(next) = self.computer.ask(Compute(self.x)).await {
+        if let Ok(next) = self.computer.ask(Compute(self.x)).send().await {
             self.x = next;
             self.tally.received += 1;
         }
@@ -88,18 +88,18 @@ pub(crate) async fn logistic_map(count: u64, terms: u64, reps: u64) -> Outcome {
         }
         for _ in 0..terms {
             for worker in &workers {
-                tally.sent += u64::from(worker.tell(Next).await.is_ok());
+                tally.sent += u64::from(worker.tell(Next).send().await.is_ok());
             }
         }
         for worker in workers {
-            let Term(x, counts) = worker.ask(Get).await?;
+            let Term(x, counts) = worker.ask(Get).send().await?;
             sum += scaled_term(x);
             tally += counts;
         }
         elapsed += start.elapsed();
 
         for computer in computers {
-            tally += computer.ask(Tell).await?.0;
+            tally += computer.ask(Tell).send().await?.0;
         }
     }
     Ok(Sample::new(elapsed, count * terms * reps, tally.sent, tally.received).with("sum", sum))

@@ -78,11 +78,11 @@ impl Actor for Philosopher {
     ) -> Result<Self, Infallible> {
         let (mut eaten, mut denied) = (0, 0);
         while eaten < n {
-            match arbiter.ask(Hungry(number)).await {
+            match arbiter.ask(Hungry(number)).send().await {
                 Ok(true) => {
                     eaten += 1;
                     // Fails only if the arbiter has failed; the next request tells.
-                    let _ = arbiter.tell(Done(number)).await;
+                    let _ = arbiter.tell(Done(number)).send().await;
                 }
                 Ok(false) => denied += 1,
                 Err(_) => break,
@@ -110,6 +110,6 @@ pub(crate) async fn philosophers(count: u64, n: u64) -> Outcome {
     }
     let elapsed = start.elapsed();
 
-    let granted = arbiter.ask(Report).await?;
+    let granted = arbiter.ask(Report).send().await?;
     Ok(Sample::new(elapsed, count * n, granted, eaten).with("denied", denied))
 }

@@ -45,7 +45,7 @@ impl Message<Candidate> for Link {
             self.ended += 1;
         } else if let Some(next) = &self.next {
             // A failed send is missing in the count.
-            let _ = next.tell(Candidate(candidate)).await;
+            let _ = next.tell(Candidate(candidate)).send().await;
         } else if self.filter.keep(candidate) {
             self.ended += 1;
         } else {
@@ -63,7 +63,7 @@ impl Message<End> for Link {
         // Cannot fail: the root waits for the report of the last filter.
         let _ = self.root.send(Report { primes, ended: self.ended, is_last });
         if let Some(next) = self.next.take() {
-            let _ = next.tell(End).await;
+            let _ = next.tell(End).send().await;
         }
     }
 }
@@ -78,9 +78,9 @@ impl Actor for Producer {
     async fn on_start((n, first, root): Self::Args, _: ActorRef<Self>) -> Result<Self, Infallible> {
         let mut sent = 0;
         for candidate in (3..=n).step_by(2) {
-            sent += u64::from(first.tell(Candidate(candidate)).await.is_ok());
+            sent += u64::from(first.tell(Candidate(candidate)).send().await.is_ok());
         }
-        let _ = first.tell(End).await;
+        let _ = first.tell(End).send().await;
         // Cannot fail: the root waits for this report.
         let _ = root.send(sent);
         Ok(Producer)

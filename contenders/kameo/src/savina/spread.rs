@@ -55,7 +55,7 @@ impl Actor for Worker {
         let (mut x, mut tally) = (WORK_START, Tally::default());
         for _ in 0..asked.n {
             tally.sent += 1;
-            let answer = asked.server.ask(Echo(x)).await;
+            let answer = asked.server.ask(Echo(x)).send().await;
             tally.received += u64::from(answer.is_ok_and(|answer| answer == x));
             x = work(x, asked.steps);
         }
@@ -82,7 +82,7 @@ pub(crate) async fn spread(processes: u64, n: u64, us: u64) -> Outcome {
     }
     let elapsed = start.elapsed();
 
-    tally += server.ask(Tell).await?.0;
+    tally += server.ask(Tell).send().await?.0;
     Ok(Sample::new(elapsed, processes * n, tally.sent, tally.received)
         .with("steps", steps)
         .with("calibration_ns", calibration_ns)

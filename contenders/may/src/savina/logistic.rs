@@ -4,23 +4,25 @@ use std::time::{Duration, Instant};
 
 use may::coroutine::yield_now;
 use may::go;
-use may::sync::mpsc::{Receiver, Sender, channel};
-use may::sync::spsc;
+use may::sync::spsc::{Receiver, Sender, channel};
 use purlin_contender::{Sample, Series, Tally, logistic, scaled_term};
 
-use crate::channels::{call, receive};
 use crate::messages::YIELD_EVERY;
 
 /// Messages of a worker.
 enum ToWorker {
     /// Ask for the next term.
     Next,
-    /// Answer with the last term.
-    Get(spsc::Sender<f64>),
+    /// Answer with the last term, and end.
+    Get(Sender<f64>),
 }
 
-/// Request of a worker: the current term, answered with the next one.
-type Compute = (f64, spsc::Sender<f64>);
+/// Messages of a worker to its computer.
+enum ToComputer {
+    /// Answer the current term with the next one.
+    Compute(f64, Sender<f64>),
+    End,
+}
 
 pub(crate) fn logistic_map(series: u64, terms: u64, reps: u64) -> Sample {
     let (mut elapsed, mut tally, mut sum) = (Duration::ZERO, Tally::default(), 0);
@@ -46,7 +48,7 @@ pub(crate) fn logistic_map(series: u64, terms: u64, reps: u64) -> Sample {
         let last: Vec<_> = workers
             .iter()
             .map(|worker| {
-                let (reply, answer) = spsc::channel();
+                let (reply, answer) = channel();
                 worker.send(ToWorker::Get(reply)).map(|()| answer)
             })
             .collect();
@@ -55,7 +57,6 @@ pub(crate) fn logistic_map(series: u64, terms: u64, reps: u64) -> Sample {
         }
         elapsed += start.elapsed();
 
-        drop(workers);
         for task in tasks {
             tally += task.join().unwrap_or_default();
         }
@@ -64,28 +65,34 @@ pub(crate) fn logistic_map(series: u64, terms: u64, reps: u64) -> Sample {
     Sample::new(elapsed, all, tally.sent, tally.received).with("sum", sum)
 }
 
-fn work(mailbox: Receiver<ToWorker>, start: f64, computer: Sender<Compute>) -> Tally {
+fn work(mailbox: Receiver<ToWorker>, start: f64, computer: Sender<ToComputer>) -> Tally {
     let (mut x, mut tally) = (start, Tally::default());
-    while let Some(message) = receive(&mailbox) {
+    while let Ok(message) = mailbox.recv() {
         match message {
             ToWorker::Next => {
                 tally.received += 1;
-                tally.sent += 1;
-                if let Some(next) = call(&computer, |reply| (x, reply)) {
+                let (reply, answer) = channel();
+                tally.sent += u64::from(computer.send(ToComputer::Compute(x, reply)).is_ok());
+                if let Ok(next) = answer.recv() {
                     tally.received += 1;
                     x = next;
                 }
             }
-            // The reply can only be lost if the root has failed.
-            ToWorker::Get(reply) => drop(reply.send(x)),
+            ToWorker::Get(reply) => {
+                // Fails only if the root has failed.
+                let _ = reply.send(x);
+                break;
+            }
         }
     }
+    // Fails only if the computer has failed.
+    let _ = computer.send(ToComputer::End);
     tally
 }
 
-fn compute(requests: Receiver<Compute>, rate: f64) -> Tally {
+fn compute(requests: Receiver<ToComputer>, rate: f64) -> Tally {
     let mut tally = Tally::default();
-    while let Some((x, reply)) = receive(&requests) {
+    while let Ok(ToComputer::Compute(x, reply)) = requests.recv() {
         tally.received += 1;
         tally.sent += u64::from(reply.send(logistic(rate, x)).is_ok());
     }

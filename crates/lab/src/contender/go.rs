@@ -48,20 +48,22 @@ fn build(go: &Path, folder: &Path) -> Result<(), Problem> {
     // WHY: Go has no default cache folder without a home directory. The folder is removed
     // afterwards, because only the program is needed.
     let scratch = folder.join("scratch");
-    let mut compiler = Command::new(go);
-    for variable in FOREIGN {
-        compiler.env_remove(variable);
-    }
-    let built = SOURCES.run(
-        compiler
-            .current_dir(folder)
-            .args(["build", "-trimpath", "-buildvcs=false", "-o"])
-            .arg(executable(folder))
-            .arg(".")
-            .envs(BUILD)
-            .env("GOCACHE", scratch.join("cache"))
-            .env("GOPATH", scratch.join("path")),
-    );
+    let tool = |arguments: &[&str]| {
+        let mut tool = Command::new(go);
+        for variable in FOREIGN {
+            tool.env_remove(variable);
+        }
+        tool.current_dir(folder).args(arguments).envs(BUILD);
+        tool.env("GOCACHE", scratch.join("cache")).env("GOPATH", scratch.join("path"));
+        tool
+    };
+    // WHY: the version in go.mod decides which defaults the runtime has, such as those of timers and
+    // of GOMAXPROCS. `go mod init` writes the one that a new program gets with this compiler.
+    let _ = fs::remove_file(folder.join("go.mod"));
+    let built = SOURCES.run(&mut tool(&["mod", "init", "contender"])).and_then(|()| {
+        let mut build = tool(&["build", "-trimpath", "-buildvcs=false", "-o"]);
+        SOURCES.run(build.arg(executable(folder)).arg("."))
+    });
     let _ = fs::remove_dir_all(&scratch);
     built
 }

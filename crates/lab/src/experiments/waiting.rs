@@ -15,7 +15,7 @@ pub(super) static TIMERS: Experiment = Experiment {
     notes: &[
         "Most timers are never needed: they are set for a case that does not come. Requests are answered in another order than they were made in, so timers are cancelled in another order than they were set in.",
         "All timers of a pass over the 10 000 are cancelled in an order that is drawn before the clock starts, from the same seed on every contender. A timer lives for 1 to 20 000 pairs, for 10 000 on average.",
-        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a boxed sleep that is polled once, which sets its timer, and dropped. On ractor and kameo send_after, which spawns a task, and the abort of its handle; on actix notify_later and cancel_future, which looks through all timers of its actor; in Go time.NewTimer and Stop; on Pekko ActorContext.scheduleOnce, with virtual threads a ScheduledThreadPoolExecutor, and cancel.",
+        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a DelayQueue of tokio-util, which the task owns. On ractor and kameo send_after, which spawns a task, and the abort of its handle; on actix a task that sleeps and sends, and the abort of its handle; in Go time.AfterFunc and Stop; on Pekko ActorContext.scheduleOnce, with virtual threads a ScheduledThreadPoolExecutor, and cancel.",
     ],
     metric: "time per pair of cancel and set",
     points: |_| timed(params([("window", WINDOW)]), counted(1000, 1_000_000_000, 1.0)),
@@ -33,7 +33,7 @@ pub(super) static TIMER_EXPIRY: Experiment = Experiment {
     notes: &[
         "The primary metric is the time from when all timers are due until the last message has been received, divided by n. All are set before. The resolution of the timers is in it: a millisecond is 20 ns for each of the 50 000 timers of the quick profile, and 10 ns for each of the 100 000 of the full one.",
         "Lateness is measured on other samples, in which the due times of 10 000 timers are spread over whole milliseconds: from when a timer was due until its message has been received. The resolution of the runtime's timers is part of it.",
-        "An expired timer sends a message to the process that set it: erlang:send_after/4 on the BEAM, Pid::send_after on purlin, send_after on ractor and kameo, notify_later on actix, ActorContext.scheduleOnce on Pekko. On tokio a task sleeps and sends, in Go a function of time.AfterFunc sends, with virtual threads one of a ScheduledThreadPoolExecutor.",
+        "An expired timer sends a message to the process that set it: erlang:send_after/4 on the BEAM, Pid::send_after on purlin, send_after on ractor and kameo, ActorContext.scheduleOnce on Pekko. On tokio the process owns a DelayQueue and receives from it, on actix a task sleeps and sends, in Go a function of time.AfterFunc sends, with virtual threads one of a ScheduledThreadPoolExecutor.",
     ],
     metric: "time per expiry",
     figure: Figure::Expiries,

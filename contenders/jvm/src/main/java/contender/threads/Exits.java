@@ -3,9 +3,8 @@ package contender.threads;
 import contender.Params;
 import contender.Sample;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 
-/** End of a task, observed through its future: {@code monitor-churn}. */
+/** End of a thread, observed through the future of its task: {@code monitor-churn}. */
 final class Exits {
     private Exits() {}
 
@@ -13,17 +12,15 @@ final class Exits {
         long n = params.number("n");
         long sent = 0;
         long received = 0;
-        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            long start = System.nanoTime();
-            for (; sent < n; sent++) {
-                try {
-                    threads.submit(() -> {}).get();
-                    received++;
-                } catch (ExecutionException failed) {
-                    // An end that is not normal is not counted.
-                }
+        long start = System.nanoTime();
+        for (; sent < n; sent++) {
+            try {
+                Tasks.start(() -> null).get();
+                received++;
+            } catch (ExecutionException failed) {
+                // An end that is not normal is not counted.
             }
-            return new Sample(System.nanoTime() - start, n, sent, received);
         }
+        return new Sample(System.nanoTime() - start, n, sent, received);
     }
 }
