@@ -113,10 +113,17 @@ impl Member {
         }
         self.watched = watched.map(Into::into);
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
-            self.round = Some(round);
+            self.client = None;
             // WHY discarded: a program's first answer is slower than all later ones.
-            answered(self.client.insert(resources.start(&self.command)?.0), resources, request)?;
+            self.ask(resources, request)?;
+            self.round = Some(round);
         }
+        self.ask(resources, request)
+    }
+
+    /// Takes one sample from the program that is kept running, and starts it if there is none. A
+    /// program that failed is not kept.
+    fn ask(&mut self, resources: &mut Resources, request: &Request<'_>) -> Result<Reply, Failure> {
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(resources.start(&self.command)?.0),
