@@ -142,7 +142,7 @@ fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes a whole file. A new file is written as a draft beside it and renamed: it never holds a
+/// Writes a whole file. A new file is written as a draft beside it and renamed, so it never holds a
 /// part of the content.
 ///
 /// # Errors

@@ -121,7 +121,7 @@ impl Member {
         self.ask(resources, request)
     }
 
-    /// Takes one sample from the program that is kept running, and starts it if there is none. A
+    /// Takes one sample from the running program, which is started if there is none. A
     /// program that failed is not kept.
     fn ask(&mut self, resources: &mut Resources, request: &Request<'_>) -> Result<Reply, Failure> {
         let client = match &mut self.client {
