@@ -64,20 +64,6 @@ fn fresh_gives_each_round_new_processes() {
 
 #[cfg(unix)]
 #[test]
-fn fresh_process_that_fails_is_replaced_for_the_next_sample() {
-    // The second process is the first of a round; it ends at its first request.
-    let failing = format!(
-        "one=sh -c \"echo started >> starts; [ \\$(wc -l < starts) = 2 ] && exec '{0}' dies; exec '{0}'\"",
-        support::fake().display()
-    );
-    let bench = Bench::run(&["--fresh", "-e", "tail-call", "-c", &failing]);
-    let problems: Vec<_> =
-        bench.samples().into_iter().filter(|sample| sample.get("problem").is_some()).collect();
-    assert_eq!(problems.len(), 1, "{problems:?}");
-}
-
-#[cfg(unix)]
-#[test]
 fn only_an_experiment_that_measures_memory_starts_with_a_fresh_process() {
     let counted =
         format!("one=sh -c \"echo started >> starts; exec '{}'\"", support::fake().display());

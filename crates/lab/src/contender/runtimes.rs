@@ -165,3 +165,55 @@ impl Executor for Runtimes {
         if ended { Err(Failure::Interrupted) } else { answer }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::experiments::Params;
+    use crate::profile::Profile;
+
+    #[test]
+    fn process_of_a_round_that_fails_is_replaced() {
+        // The first process ends at its first request, all later ones answer.
+        let script = r#"
+            echo started >> "$0"; starts=$(wc -l < "$0")
+            while read -r line; do
+                case $line in
+                    *hello*) echo '{"name":"one","version":"1","experiments":["tail-call"]}' ;;
+                    *quit*) exit 0 ;;
+                    *) [ $starts -gt 1 ] || exit 1
+                       echo '{"elapsed_ns":1,"ops":1,"sent":0,"received":0}' ;;
+                esac
+            done"#;
+        let folder = tempfile::tempdir().unwrap();
+        let starts = folder.path().join("starts");
+        let command = CommandLine {
+            program: "sh".into(),
+            arguments: vec!["-c".into(), script.into(), starts.clone().into()],
+            variables: Vec::new(),
+        };
+        let budget = Budget { fresh: true, ..Budget::new(Profile::Quick, None, None, None) };
+        let surroundings = Surroundings::from_environment();
+        let mut runtimes = Runtimes::new(&budget, surroundings, Interrupt::default());
+        runtimes.members.push(Member {
+            kind: "one".into(),
+            command,
+            pairs: Pairs::default(),
+            client: None,
+            watched: None,
+            round: None,
+        });
+        let request = Request {
+            experiment: "tail-call",
+            params: &Params::new(),
+            seed: 1,
+            round: Some(1),
+            mode: SamplingMode::Usual,
+        };
+        assert!(matches!(runtimes.run(0, &request), Err(Failure::Broken(_))));
+        assert!(runtimes.run(0, &request).is_ok());
+        assert!(runtimes.run(0, &request).is_ok());
+        let starts = std::fs::read_to_string(starts).unwrap();
+        assert_eq!(starts.lines().count(), 2, "the second process answers the rest of the round");
+    }
+}
