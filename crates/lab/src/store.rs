@@ -142,23 +142,42 @@ fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes a whole file.
+/// Writes a whole file. A new file is written as a draft beside it and renamed, so it never holds a
+/// part of the content.
 ///
 /// # Errors
 ///
 /// Returns one line if it cannot be written.
 pub fn write(path: &Path, content: &str) -> Result<(), Problem> {
-    fs::write(path, content).map_err(|error| unwritable(path, &error))
+    let written = if path.exists() {
+        // WHY no draft: the path may be a device, a pipe or a link, which a rename would replace.
+        fs::write(path, content)
+    } else {
+        let draft = draft(path);
+        fs::write(&draft, content).and_then(|()| fs::rename(&draft, path))
+    };
+    written.map_err(|error| unwritable(path, &error))
 }
 
-/// Checks that a file can be written later; its content is unchanged.
+/// Checks that a file can be written later. An existing file is unchanged, and none is created.
 ///
 /// # Errors
 ///
 /// Returns one line if it cannot be written.
 pub fn probe(path: &Path) -> Result<(), Problem> {
-    let opened = File::options().append(true).create(true).open(path);
-    opened.map(drop).map_err(|error| unwritable(path, &error))
+    let opened = if path.exists() {
+        File::options().append(true).open(path).map(drop)
+    } else {
+        let draft = draft(path);
+        File::create(&draft).and_then(|_| fs::remove_file(&draft))
+    };
+    opened.map_err(|error| unwritable(path, &error))
+}
+
+fn draft(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
@@ -236,5 +255,18 @@ mod tests {
         assert!(probe(&file.join("out.json")).is_err());
         probe(&file).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    }
+
+    #[test]
+    fn probe_creates_no_file_and_write_leaves_no_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.json");
+        probe(&file).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        for content in ["one", "two"] {
+            write(&file, content).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), content);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -47,7 +47,8 @@ At SIGTERM or Ctrl-C the servers accept no more connections, handle and acknowle
 messages that they have read, and print their counters.
 
 Exit status:
-  0  stopped by a signal after all messages that were read have been acknowledged
+  0  stopped by a signal after all messages that were read have been acknowledged, except those
+     that the process of --forward had not confirmed: they are printed as not confirmed
   1  the log of --handler file could not be written, or another node ended the main process of
      this one
   2  invalid arguments, the command cannot listen or join the cluster, or the log is damaged";

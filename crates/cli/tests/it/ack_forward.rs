@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -420,6 +420,29 @@ fn connections_are_closed_after_the_give_up_time_if_the_process_stays_unavailabl
     // End of file or a reset, but no ack.
     let _ = stream.read_to_end(&mut nothing);
     assert!(nothing.is_empty(), "{nothing:?}");
+    let (status, printed) = gateway.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert!(printed.contains("1 by the handler"), "{printed}");
+}
+
+#[test]
+fn connections_are_closed_after_the_give_up_time_if_the_node_does_not_answer() {
+    let place = Place::new();
+    // Takes connections and never answers a handshake.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let [high, low] = silent.local_addr().unwrap().port().to_be_bytes();
+    let mut epmd = TcpStream::connect(format!("127.0.0.1:{}", place.port)).unwrap();
+    // ALIVE2_REQ: a normal node `shop` at that port, versions 6 to 5.
+    let request = [120, high, low, 77, 0, 0, 6, 0, 5, 0, 4, b's', b'h', b'o', b'p', 0, 0];
+    epmd.write_all(&[&[0, request.len() as u8][..], &request].concat()).unwrap();
+    epmd.read_exact(&mut [0]).unwrap();
+    let (gateway, address) = place.gateway(&["--give-up-after", "0.1"]);
+    let mut stream = TcpStream::connect(&address).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    stream.write_all(&message(0, b"0")).unwrap();
+    let ended = stream.read(&mut [0]);
+    let reset = |error: &io::Error| error.kind() == ErrorKind::ConnectionReset;
+    assert!(matches!(&ended, Ok(0)) || ended.as_ref().is_err_and(reset), "{ended:?}");
     let (status, printed) = gateway.end("-TERM");
     assert_eq!(status, Some(0));
     assert!(printed.contains("1 by the handler"), "{printed}");

@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::find::CommandLine;
+use super::settings::without_settings;
 use super::sources::{self, Sources};
 use crate::error::Problem;
 
@@ -40,7 +40,7 @@ pub(super) fn command(
 pub(super) fn compiled(erl: &Path, erlc: &Path, cache: &Path) -> Result<PathBuf, Problem> {
     SOURCES.compiled(&[erl], cache, |folder| {
         let files = SOURCES.files.iter().map(|(name, _)| folder.join(name));
-        SOURCES.run(Command::new(erlc).arg("-o").arg(folder).args(files))
+        SOURCES.run(without_settings(erlc).arg("-o").arg(folder).args(files))
     })
 }
 

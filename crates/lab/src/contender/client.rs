@@ -4,7 +4,7 @@
 //! [`Runtimes`](super::Runtimes) starts a fresh process.
 
 use std::io::Write;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use super::answer::{Failure, Hello, Reply, object, one_line, quoted};
 use super::find::CommandLine;
 use super::lines::{Event, LINE_LIMIT, LastWords, watch};
 use super::resident::{Peak, resident};
+use super::settings::without_settings;
 use super::stopwatch::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
@@ -47,7 +48,7 @@ impl Client {
         limit: Duration,
         interrupt: &Interrupt,
     ) -> Result<(Self, Hello), Failure> {
-        let mut program = Command::new(&command.program);
+        let mut program = without_settings(&command.program);
         program
             .args(&command.arguments)
             .envs(command.variables.iter().cloned())

@@ -4,10 +4,10 @@
 //! Erlang.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::beam::{PROCESS_LIMIT, no_crash_dump};
 use super::find::CommandLine;
+use super::settings::without_settings;
 use super::sources::{self, Sources};
 use crate::error::Problem;
 
@@ -45,8 +45,8 @@ fn compile(elixirc: &Path, erlc: &Path, folder: &Path) -> Result<(), Problem> {
         let names = SOURCES.files.iter().map(|(name, _)| folder.join(name));
         names.filter(move |file| file.extension().is_some_and(|known| known == ending))
     };
-    SOURCES.run(Command::new(erlc).arg("-o").arg(folder).args(ending("erl")))?;
-    let mut elixirc = Command::new(elixirc);
+    SOURCES.run(without_settings(erlc).arg("-o").arg(folder).args(ending("erl")))?;
+    let mut elixirc = without_settings(elixirc);
     SOURCES.run(elixirc.arg("-pa").arg(folder).arg("-o").arg(folder).args(ending("ex")))
 }
 

@@ -6,9 +6,9 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::find::CommandLine;
+use super::settings::without_settings;
 use super::sources::{self, Sources};
 use crate::error::Problem;
 
@@ -49,7 +49,7 @@ fn build(go: &Path, folder: &Path) -> Result<(), Problem> {
     // afterwards, because only the program is needed.
     let scratch = folder.join("scratch");
     let tool = |arguments: &[&str]| {
-        let mut tool = Command::new(go);
+        let mut tool = without_settings(go);
         for variable in FOREIGN {
             tool.env_remove(variable);
         }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::find::{CommandLine, Surroundings};
+use super::settings::without_settings;
 use super::sources::{self, Sources};
 use crate::error::Problem;
 
@@ -79,7 +80,7 @@ fn compile(sources: Sources, javac: &Path, folder: &Path) -> Result<(), Problem>
     let names = sources.files.iter().map(|(name, _)| folder.join(name));
     let names = names.filter(|name| name.extension().is_some_and(|ending| ending == "java"));
     let release = OLDEST.to_string();
-    let mut javac = Command::new(javac);
+    let mut javac = without_settings(javac);
     javac.args(["--release", &release, "-cp"]).arg(class_path(folder)?);
     sources.run(javac.arg("-d").arg(folder.join("classes")).args(names))
 }

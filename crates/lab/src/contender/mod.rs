@@ -20,6 +20,7 @@ mod resident;
 mod runtimes;
 mod selection;
 mod served;
+mod settings;
 mod sources;
 mod stopwatch;
 

@@ -113,10 +113,17 @@ impl Member {
         }
         self.watched = watched.map(Into::into);
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
-            self.round = Some(round);
+            self.client = None;
             // WHY discarded: a program's first answer is slower than all later ones.
-            answered(self.client.insert(resources.start(&self.command)?.0), resources, request)?;
+            self.ask(resources, request)?;
+            self.round = Some(round);
         }
+        self.ask(resources, request)
+    }
+
+    /// Takes one sample from the running program, which is started if there is none. A
+    /// program that failed is not kept.
+    fn ask(&mut self, resources: &mut Resources, request: &Request<'_>) -> Result<Reply, Failure> {
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(resources.start(&self.command)?.0),
@@ -156,5 +163,57 @@ impl Executor for Runtimes {
         // WHY: the signal that interrupted the lab may have ended the contender first.
         let ended = answer.is_err() && self.resources.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::experiments::Params;
+    use crate::profile::Profile;
+
+    #[test]
+    fn process_of_a_round_that_fails_is_replaced() {
+        // The first process ends at its first request, all later ones answer.
+        let script = r#"
+            echo started >> "$0"; starts=$(wc -l < "$0")
+            while read -r line; do
+                case $line in
+                    *hello*) echo '{"name":"one","version":"1","experiments":["tail-call"]}' ;;
+                    *quit*) exit 0 ;;
+                    *) [ $starts -gt 1 ] || exit 1
+                       echo '{"elapsed_ns":1,"ops":1,"sent":0,"received":0}' ;;
+                esac
+            done"#;
+        let folder = tempfile::tempdir().unwrap();
+        let starts = folder.path().join("starts");
+        let command = CommandLine {
+            program: "sh".into(),
+            arguments: vec!["-c".into(), script.into(), starts.clone().into()],
+            variables: Vec::new(),
+        };
+        let budget = Budget { fresh: true, ..Budget::new(Profile::Quick, None, None, None) };
+        let surroundings = Surroundings::from_environment();
+        let mut runtimes = Runtimes::new(&budget, surroundings, Interrupt::default());
+        runtimes.members.push(Member {
+            kind: "one".into(),
+            command,
+            pairs: Pairs::default(),
+            client: None,
+            watched: None,
+            round: None,
+        });
+        let request = Request {
+            experiment: "tail-call",
+            params: &Params::new(),
+            seed: 1,
+            round: Some(1),
+            mode: SamplingMode::Usual,
+        };
+        assert!(matches!(runtimes.run(0, &request), Err(Failure::Broken(_))));
+        assert!(runtimes.run(0, &request).is_ok());
+        assert!(runtimes.run(0, &request).is_ok());
+        let starts = std::fs::read_to_string(starts).unwrap();
+        assert_eq!(starts.lines().count(), 2, "the second process answers the rest of the round");
     }
 }

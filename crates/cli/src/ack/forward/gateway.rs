@@ -3,21 +3,23 @@
 //! The gateway sends messages from connections as far as the target's credit permits, and keeps them until they are
 //! confirmed. It monitors the target's registered name. While the name is unregistered or its node is unreachable,
 //! unconfirmed messages wait and are resent once the target is back; the gateway detects this with a monitor that does
-//! not fire. After the give-up time it fails the waiting connections. One gateway serves one name on one node
+//! not fire while its node is connected. After the give-up time it fails the waiting connections. One gateway serves one name on one node
 //! for as long as the command runs.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use purlin::{Down, ExitReason, MonitorRef, Pid, Process, Reply, Timer};
 use purlin_ack::handler::Unhandled;
 use purlin_ack::wire::SizeOrder;
+use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 
 use super::in_flight::{AckAfter, InFlight};
 use super::terms::{Batch, Source, TargetMessage};
 
-/// Time after which a monitor that has not fired proves that the target exists.
+/// Time after which a monitor that has not fired proves that the target exists, if its node was connected throughout.
 const PROBE_TIME: Duration = Duration::from_millis(100);
 /// Delay between a monitor that has fired and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_millis(400);
@@ -70,6 +72,8 @@ pub(super) struct Gateway {
     /// Target as given: name and node.
     pub(super) name: String,
     pub(super) to: Pid<Batch>,
+    /// Node of the target.
+    pub(super) node: NodeName,
     pub(super) after: AckAfter,
     pub(super) credit: u32,
     pub(super) give_up_after: Duration,
@@ -82,6 +86,8 @@ struct State {
     in_flight: InFlight<Answer>,
     target: TargetState,
     monitor: Option<MonitorRef>,
+    /// Whether the target's node was connected at the last check.
+    connected: bool,
     /// Number of the last batch sent since the target was found. WHY: batches sent while a connection is lost go over
     /// the next one, ahead of earlier ones that are resent later; this number lets the target detect the gap.
     last: u64,
@@ -101,6 +107,7 @@ impl Gateway {
             gateway: self,
             target: TargetState::Probed,
             monitor: None,
+            connected: false,
             last: 0,
             probe: None,
             unavailable_since: None,
@@ -148,7 +155,7 @@ impl State {
             }
             Mail::Down(_) => {}
             Mail::Probe if self.monitor.is_none() => self.probe(me),
-            Mail::Probe => self.found(),
+            Mail::Probe => self.check(me),
             Mail::Finish(reply, within) => {
                 self.finish = Some(reply);
                 me.pid().send_after(within, Mail::Over);
@@ -161,7 +168,26 @@ impl State {
     fn probe(&mut self, me: &mut Process<Mail>) {
         self.monitor = Some(me.monitor(&self.gateway.to));
         self.target = TargetState::Probed;
+        self.connected = self.is_connected();
         self.probe_after(me, PROBE_TIME);
+    }
+
+    /// Handles that the monitor has not fired during the probe time. WHY not by itself a proof that the target exists: the
+    /// attempt to connect to a host that does not answer takes seconds.
+    fn check(&mut self, me: &Process<Mail>) {
+        let connected = self.is_connected();
+        let before = std::mem::replace(&mut self.connected, connected);
+        if connected && before {
+            return self.found();
+        }
+        if !connected {
+            self.unavailable("its node is not connected");
+        }
+        self.probe_after(me, PROBE_TIME);
+    }
+
+    fn is_connected(&self) -> bool {
+        self.gateway.cluster.nodes().contains(&self.gateway.node)
     }
 
     fn probe_after(&mut self, me: &Process<Mail>, time: Duration) {
@@ -170,9 +196,14 @@ impl State {
         }
     }
 
-    /// Handles that the target is unavailable.
+    /// Handles that the monitor has fired.
     fn lost(&mut self, why: &ExitReason) {
         self.target = TargetState::Unavailable;
+        self.unavailable(why);
+    }
+
+    /// Handles that the target is unavailable.
+    fn unavailable(&mut self, why: impl Display) {
         if self.unavailable_since.is_none() {
             self.unavailable_since = Some(Instant::now());
             eprintln!("purlin: {} is unavailable ({why}); messages wait", self.gateway.name);

@@ -127,6 +127,7 @@ impl Forwarding {
             name: format!("{}@{}", to.name, to.node),
             to: process
                 .ok_or_else(|| Problem::new(format!("{:?} is not a valid name", to.name)))?,
+            node: to.node.clone(),
             after: self.ack_after,
             credit: self.credit.unwrap_or(4096),
             give_up_after: self
