@@ -142,8 +142,8 @@ fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes a whole file. A new file is written as a draft beside it and renamed, so it never holds a
-/// part of the content.
+/// Writes a whole file. A new file is written under another name and then renamed, so no program
+/// reads a part of it.
 ///
 /// # Errors
 ///

@@ -121,8 +121,7 @@ impl Member {
         self.ask(resources, request)
     }
 
-    /// Takes one sample from the running program, which is started if there is none. A
-    /// program that failed is not kept.
+    /// Takes one sample, and starts the program first if it does not run. A program that fails is stopped.
     fn ask(&mut self, resources: &mut Resources, request: &Request<'_>) -> Result<Reply, Failure> {
         let client = match &mut self.client {
             Some(client) => client,

@@ -3,8 +3,8 @@
 //! The gateway sends messages from connections as far as the target's credit permits, and keeps them until they are
 //! confirmed. It monitors the target's registered name. While the name is unregistered or its node is unreachable,
 //! unconfirmed messages wait and are resent once the target is back; the gateway detects this with a monitor that does
-//! not fire while its node is connected. After the give-up time it fails the waiting connections. One gateway serves one name on one node
-//! for as long as the command runs.
+//! not fire while its node is connected. After the give-up time it fails the waiting connections. One gateway serves one
+//! name on one node for as long as the command runs.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -172,8 +172,8 @@ impl State {
         self.probe_after(me, PROBE_TIME);
     }
 
-    /// Handles that the monitor has not fired during the probe time. WHY not by itself a proof that the target exists: the
-    /// attempt to connect to a host that does not answer takes seconds.
+    /// Handles that the monitor has not fired during the probe time. WHY the node must be connected, too: an attempt to
+    /// connect to a host that does not answer takes seconds, and the monitor does not fire meanwhile.
     fn check(&mut self, me: &Process<Mail>) {
         let connected = self.is_connected();
         let before = std::mem::replace(&mut self.connected, connected);
