@@ -335,10 +335,11 @@ async fn process_info_has_the_function_and_the_counters(me: Process<u16>) {
     let after = loop {
         yield_now().await;
         let info = pid.info();
-        if (info.mailbox_len, info.messages_in) == (0, 100) {
+        if info.state == ProcessState::Receiving {
             break info;
         }
     };
+    assert_eq!((after.mailbox_len, after.messages_in), (0, 100));
     assert!(after.reductions >= before.reductions + 100, "{before:?} then {after:?}");
     let own = here().process_info(me.id()).expect("it lives");
     assert_eq!((own.messages_out, own.parent), (100, None));
