@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         .paired(&["to-purlin", "to-beam", "to-beam@27", "to-beam@29"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
-        .note("hog: with the default OsPriorities::Lower, which needs no privileges, no thread is real-time; on Linux workers request short time slices, and a thread that computes without yielding, whose processes another thread has taken over, is lowered to a tenth of the others' share (niceness + 10)")
+        .note("hog: with the default OsPriorities::Lower, which needs no privileges, no thread is real-time; on Linux workers request short time slices, and a thread that computes without yielding, whose processes another thread has taken over, is lowered to a tenth of the others' share (niceness + 10) and made to yield by a signal if others wait too long")
         .note("a timer is Pid::send_after; hog sets one for each trip in advance")
         .note("a call is ServerRef::call of a purlin::server; in the variant process it is Pid::call of a process with a receive loop")
         .note("reply-deep: make_ref, and receive!(me, tag == reference, …) without a timeout; the called process is a receive loop")

@@ -101,6 +101,7 @@ pub use reply::{ReplyReceiver, ReplySender, oneshot};
 pub use table::Slot;
 pub use thread::os::ThreadId;
 pub use thread::revocable::{Revocable, Revoker, revocable};
+pub use thread::yield_timer::YieldTimer;
 
 /// Type family and callbacks that the layer above defines for all of its processes.
 pub trait RuntimeTypes: Sized + Send + Sync + 'static {

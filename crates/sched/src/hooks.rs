@@ -15,10 +15,14 @@ use crate::sync::Instant;
 pub enum OsPriorities {
     /// Every thread keeps the priority with which it was started. Processes that compute without
     /// awaiting then compete with the others as equals. Workers still request short time slices,
-    /// which change no thread's share of the processor.
+    /// which change no thread's share of the processor. No thread is interrupted.
     Unchanged,
     /// The thread of a process that computes without awaiting gets a lower priority for good: a
-    /// tenth of the processor time that other threads get when they compete. Needs no privilege.
+    /// tenth of the processor time that other threads get when they compete. If such threads occupy
+    /// all processors and the kernel keeps another thread of the node waiting, the signal `SIGURG`
+    /// makes them yield, unless the program had a handler for it when the node started. A system
+    /// call that the signal interrupts is restarted, or fails with `EINTR` where `signal(7)` says so.
+    /// Needs no privilege.
     #[default]
     Lower,
     /// The same, and sysmon is a real-time thread while a worker may be stalled, if the program may
@@ -32,7 +36,7 @@ pub enum OsPriorities {
 /// Workers and sysmon call them, never under a lock. An implementation must not panic. The
 /// callbacks that sysmon makes must be short, because sysmon watches no worker meanwhile.
 pub trait Hooks: Send + Sync + 'static {
-    /// Returns the priorities that the scheduler may set. Called once, at the start.
+    /// Returns the priorities that the scheduler may set. Called at the start of its threads.
     fn os_priorities(&self) -> OsPriorities {
         OsPriorities::default()
     }

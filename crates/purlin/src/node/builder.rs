@@ -166,7 +166,7 @@ impl Builder {
 
     /// Sets the scheduling priorities that the node may give to its own threads; the default is
     /// [`OsPriorities::Lower`]: no thread becomes real-time, and a thread that computes without
-    /// awaiting is lowered (F2).
+    /// awaiting is lowered, and interrupted by `SIGURG` when others wait for its processor (F2).
     pub fn os_priorities(mut self, priorities: OsPriorities) -> Self {
         self.priorities = priorities;
         self

@@ -1,5 +1,7 @@
-//! Threads of the operating system: priorities, barriers, ownership that another thread can revoke.
+//! Threads of the operating system: priorities, timers that make a thread yield, barriers,
+//! ownership that another thread can revoke.
 
 pub(crate) mod fence;
 pub(crate) mod os;
 pub(crate) mod revocable;
+pub(crate) mod yield_timer;

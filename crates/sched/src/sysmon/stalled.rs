@@ -10,7 +10,7 @@
 use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::Duration;
 
-use purlin_raw::{Slot, ThreadId};
+use purlin_raw::Slot;
 
 use crate::sync::{Instant, Mutex, MutexGuard};
 use crate::sysmon::hand_off::HandOff;
@@ -23,6 +23,15 @@ const REPORT_AFTER: Duration = Duration::from_millis(10);
 /// WHY a threshold: a thread that only waits takes nothing from others. It usually waits for a
 /// lock; a lower priority would make it hold the lock longer while other threads wait for it.
 const LOWER_AFTER: Duration = Duration::from_micros(250);
+
+/// Processor time since the last tick from which a thread counts as computing.
+const MIN_RUN: Duration = Duration::from_micros(50);
+
+/// Returns whether a thread has run for [`MIN_RUN`] between two readings of its processor time, or
+/// since it started.
+pub(crate) fn has_run(before: Option<Duration>, now: Option<Duration>) -> bool {
+    now.is_some_and(|now| now.saturating_sub(before.unwrap_or_default()) >= MIN_RUN)
+}
 
 /// Records of the detached threads, for any thread to read.
 #[derive(Default)]
@@ -39,12 +48,14 @@ pub(crate) struct StalledThreads {
 /// A thread that lost its core, and its processor time.
 struct StalledThread {
     hand_off: Arc<HandOff>,
-    thread: ThreadId,
+    status: Arc<WorkerStatus>,
     /// Whether the priority is still to be lowered when the thread computes.
     lower: bool,
     /// Processor time used when the turn was first observed, and at the last tick.
     before: Option<Duration>,
     used: Option<Duration>,
+    /// Whether it has run since the last tick (`crowd`).
+    computes: bool,
 }
 
 /// What sysmon learns at a tick.
@@ -61,12 +72,13 @@ pub(crate) struct Report {
 impl StalledThread {
     /// Reads the thread's processor time, and lowers its priority if it computes.
     fn update_priority(&mut self) {
-        self.used = self.thread.cpu_time();
+        let thread = self.status.thread();
+        self.used = thread.cpu_time();
         let used = self.used.zip(self.before).map(|(now, then)| now.saturating_sub(then));
         // A thread whose time is unknown counts as computing.
         if self.lower && used.is_none_or(|used| used >= LOWER_AFTER) {
             self.lower = false;
-            self.thread.lower_priority();
+            thread.lower_priority();
         }
     }
 
@@ -77,6 +89,10 @@ impl StalledThread {
             let before = self.used;
             self.update_priority();
             report.computing += usize::from(self.used != before);
+            let computes = has_run(before, self.used);
+            if std::mem::replace(&mut self.computes, computes) && !computes {
+                self.status.cancel_yield();
+            }
             let grace = now - hand_off.since < REPORT_AFTER;
             report.grace |= grace;
             if !grace && !hand_off.is_reported() {
@@ -94,7 +110,7 @@ impl StalledThreads {
     /// ensure that the thread does not end meanwhile.
     pub(crate) fn add(
         &mut self,
-        status: &WorkerStatus,
+        status: &Arc<WorkerStatus>,
         slot: Slot,
         since: Instant,
         before: Option<Duration>,
@@ -103,8 +119,9 @@ impl StalledThreads {
         let hand_off = Arc::new(HandOff::new(slot, since));
         let first = status.hand_off.set(Arc::clone(&hand_off));
         debug_assert!(first.is_ok(), "a thread loses one core");
+        let status = Arc::clone(status);
         let mut added =
-            StalledThread { hand_off, thread: status.thread(), lower, before, used: None };
+            StalledThread { hand_off, status, lower, before, used: None, computes: true };
         added.update_priority();
         self.threads.push(added);
         self.changed = true;
@@ -118,6 +135,11 @@ impl StalledThreads {
         self.threads.retain_mut(|thread| thread.update(now, &mut report));
         self.changed |= self.len() < before;
         report
+    }
+
+    /// Returns the threads that have run since the last tick.
+    pub(crate) fn computing(&self) -> impl Iterator<Item = &WorkerStatus> {
+        self.threads.iter().filter(|thread| thread.computes).map(|thread| &*thread.status)
     }
 
     /// Copies the records for other threads. If one of them is reading, the next call does it.
@@ -170,7 +192,7 @@ mod tests {
 
     use purlin_raw::Slot;
 
-    use super::{HandOffs, REPORT_AFTER, StalledThreads};
+    use super::{HandOffs, REPORT_AFTER, StalledThreads, has_run};
     use crate::worker::core::Core;
     use crate::worker::status::WorkerStatus;
 
@@ -190,7 +212,7 @@ mod tests {
             let (end, ends) = channel::<()>();
             let own = Arc::clone(&status);
             let thread = std::thread::spawn(move || {
-                own.attach();
+                own.attach(false);
                 tx.send(()).expect("the test waits");
                 while waits.try_recv() == Err(TryRecvError::Empty) {
                     std::hint::spin_loop();
@@ -224,6 +246,14 @@ mod tests {
     /// Takes samples at the given time until `expected` threads compute.
     fn until_computing(stalled: &mut StalledThreads, at: Instant, expected: usize) {
         until(&format!("{expected} compute"), || stalled.update(at).computing == expected);
+    }
+
+    #[test]
+    fn a_thread_has_run_from_a_minimum_of_processor_time_on() {
+        let micros = |micros| Some(Duration::from_micros(micros));
+        assert!(has_run(micros(100), micros(150)) && !has_run(micros(100), micros(149)));
+        assert!(has_run(None, micros(50)) && !has_run(None, micros(49)));
+        assert!(!has_run(micros(100), None) && !has_run(None, None));
     }
 
     // F2: which processes are reported and when; sysmon may rest while detached threads only block

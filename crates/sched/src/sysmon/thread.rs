@@ -13,6 +13,10 @@
 //!   thread notices when it next schedules a process or ends its turn: it puts what it schedules
 //!   into the global queue, and exits after the turn.
 //!
+//! If computing threads occupy all processors, sysmon sets timers that make them yield (`crowd`).
+//! The timers expire if the next tick does not begin in time or takes long, or immediately if a
+//! worker that should run does not.
+//!
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
 //! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time
 //! thread, if the program may have one, so that it does not have to wait for a processor: while it
@@ -27,9 +31,9 @@
 //! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
 //! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
 //! which is 3 to 5 % of a processor while a worker is busy, and 0.5 % while all compute. A stalled
-//! worker costs one `membarrier` per tick, a detached thread one system call per tick. A hand-off
-//! costs one thread, for which sysmon needs 15 to 80 µs on that machine. At rest sysmon costs
-//! nothing.
+//! worker costs one `membarrier` per tick, a detached thread one system call per tick, and each
+//! computing thread two if they occupy all processors (`crowd`). A hand-off costs one thread, for
+//! which sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +44,7 @@ use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker, core_count};
+use crate::sysmon::crowd::{Crowd, LATE};
 use crate::sysmon::period::{TICK, period};
 use crate::sysmon::policy::{
     Action, Decision, Policy, Sample, Snapshot, UnitTime, check_interval_for, threshold_for,
@@ -65,6 +70,9 @@ const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
 /// Factor by which the steal thresholds grow while overload is tolerated
 /// ([`Balancer::tolerates_overload`]).
 const TOLERANCE: usize = 16;
+/// Duration of a tick after which computing threads must yield. WHY longer than a usual tick: a
+/// hand-off takes up to 80 µs, and a yield that nothing needs costs the thread its turn.
+const TICK_TIME: Duration = Duration::from_micros(200);
 /// Maximum number of detached threads. WHY a limit: each has a stack.
 const MAX_STALLED: usize = 512;
 
@@ -95,6 +103,9 @@ pub(crate) struct Sysmon {
     exhausted: bool,
     /// Whether a worker may be stalled.
     recheck: bool,
+    crowd: Crowd,
+    /// Whether a worker was late at the last tick.
+    late: bool,
     /// Number of ticks for which all workers have computed, made progress and not slept.
     steady: u32,
     priorities: OsPriorities,
@@ -127,6 +138,8 @@ impl Sysmon {
             spare: None,
             exhausted: false,
             recheck: false,
+            crowd: Crowd::new(workers),
+            late: false,
             steady: 0,
             realtime: false,
         }
@@ -141,6 +154,8 @@ impl Sysmon {
         while self.wait() {
             let now = Instant::now();
             self.launcher.shared.ticks.fetch_add(1, Ordering::Relaxed);
+            self.late = self.crowd.worker_is_late(&self.launcher.shared, &self.statuses);
+            self.yield_after(if self.late { Duration::ZERO } else { TICK_TIME });
             self.sample(now);
             let stalled = self.stalled.update(now);
             self.stalled.publish(&self.launcher.shared.hand_offs);
@@ -152,6 +167,7 @@ impl Sysmon {
             // WHY this number: with fewer computing threads, a thread that wakes finds a free
             // processor.
             let crowd = stalled.grace || stalled.computing >= processors;
+            self.crowd.count(&self.statuses, &self.stalled, processors);
             let idle = &self.launcher.shared.idle;
             let all_idle = idle.all_asleep() && !crowd;
             idle_ticks = if all_idle { idle_ticks + 1 } else { 0 };
@@ -191,6 +207,10 @@ impl Sysmon {
         let shared = &self.launcher.shared;
         let now = Instant::now();
         let period = if self.recheck { RECHECK } else { period(self.steady) };
+        // WHY not if a worker was late: that would cancel a yield that has not happened yet.
+        if !self.late {
+            self.yield_after(period + LATE);
+        }
         // WHY a loop: an unpark that arrives after the last rest must not shorten a tick.
         while !shared.stopping() {
             let ends_early = period > TICK && shared.sleep_watch.has_slept();
@@ -201,6 +221,10 @@ impl Sysmon {
             }
         }
         false
+    }
+
+    fn yield_after(&self, after: Duration) {
+        self.crowd.yield_after(&self.statuses, &self.stalled, after);
     }
 
     fn sample(&mut self, now: Instant) {
@@ -217,7 +241,10 @@ impl Sysmon {
                 self.since[index] = now;
             }
             let pace = turns_per_tick(turns, time);
-            let preempted = running && is_preempted(status, turns, pace, &mut self.used[index]);
+            let long = running && pace < PREEMPTION_TURNS;
+            let cpu_time = if long { status.thread().cpu_time() } else { None };
+            self.crowd.update(index, status, cpu_time);
+            let preempted = is_preempted(status, turns, cpu_time, &mut self.used[index]);
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
@@ -361,6 +388,7 @@ impl Sysmon {
         self.statuses[index] = Arc::clone(&init.status);
         self.policy.forget(index);
         self.used[index] = None;
+        self.crowd.forget(index);
         self.samples[index].running = false;
         self.exhausted = false;
         self.launcher.shared.set_waker(index, init.waker());
@@ -412,19 +440,19 @@ impl Sysmon {
     }
 }
 
-/// Returns whether a thread with `turns` turns since the last sample, `pace` per tick, is preempted: it neither computes
-/// nor blocks, because other threads have the processor. Keeps its processor time in `used`.
-fn is_preempted(status: &WorkerStatus, turns: u32, pace: u64, used: &mut Option<Duration>) -> bool {
-    let thread = status.thread();
-    if pace >= PREEMPTION_TURNS {
-        *used = None;
+/// Returns whether a thread with `turns` turns since the last sample is preempted: it neither
+/// computes nor blocks, because other threads have the processor. `cpu_time` is its processor time,
+/// if its turns are long; `used` keeps that of the turn's first sample.
+fn is_preempted(
+    status: &WorkerStatus,
+    turns: u32,
+    cpu_time: Option<Duration>,
+    used: &mut Option<Duration>,
+) -> bool {
+    let Some(now) = cpu_time.filter(|_| turns == 0) else {
+        *used = cpu_time;
         return false;
-    }
-    let Some(now) = thread.cpu_time() else { return false };
-    if turns > 0 {
-        *used = Some(now);
-        return false;
-    }
+    };
     let before = *used.get_or_insert(now);
-    now.saturating_sub(before) < TICK / 2 && !thread.is_blocked()
+    now.saturating_sub(before) < TICK / 2 && !status.thread().is_blocked()
 }

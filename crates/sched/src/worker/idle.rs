@@ -106,6 +106,11 @@ impl Idle {
         Some(worker)
     }
 
+    /// Returns whether a worker searches, or was woken and has not searched yet.
+    pub fn searching(&self) -> bool {
+        searchers(self.state.load(Ordering::Relaxed)) > 0
+    }
+
     /// Makes a worker a searcher. Returns `false` if half of the workers search already.
     pub fn begin_search(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use purlin_raw::{Ref, Revocable, Runnable, RuntimeTypes, ThreadId, TurnOutcome};
 
-use crate::hooks::Hooks;
+use crate::hooks::{Hooks, OsPriorities};
 use crate::shared::Shared;
 use crate::sync::{Ordering, Parker, fence, hint, thread_local};
 use crate::timers::{ParkLimit, TimerWheel};
@@ -106,7 +106,7 @@ pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit)
             done: Cell::default(),
             empty_searches: Cell::new(0),
         });
-        worker.status.attach();
+        worker.status.attach(worker.hooks.os_priorities() != OsPriorities::Unchanged);
         ThreadId::set_slices(SLICE);
         ThreadId::set_precise_timeouts();
         worker.timers().wake();

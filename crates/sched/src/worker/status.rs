@@ -5,8 +5,9 @@
 
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use purlin_raw::{Revoker, Slot, ThreadId};
+use purlin_raw::{Revoker, Slot, ThreadId, YieldTimer};
 
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use crate::sysmon::hand_off::HandOff;
@@ -33,6 +34,8 @@ pub(crate) struct WorkerStatus {
     running: AtomicU64,
     /// Kernel id of the thread, once it has started.
     thread: AtomicI32,
+    /// Timer with which sysmon makes the thread yield its processor.
+    yield_timer: OnceLock<YieldTimer>,
     /// Sysmon's end of the thread's core, with which it takes the core.
     pub(crate) core: Revoker<Core>,
     /// Hand-off record; set before the thread can notice that its core is gone.
@@ -48,18 +51,37 @@ impl WorkerStatus {
             check_interval: AtomicU32::new(CHECK_INTERVAL),
             running: AtomicU64::new(NO_PROCESS),
             thread: AtomicI32::new(0),
+            yield_timer: OnceLock::new(),
             core,
             hand_off: OnceLock::new(),
         }
     }
 
-    /// Records the current thread as the worker's thread.
-    pub(crate) fn attach(&self) {
+    /// Records the current thread as the worker's thread. `yields` allows to make it yield.
+    pub(crate) fn attach(&self, yields: bool) {
+        if let Some(timer) = yields.then(YieldTimer::for_current_thread).flatten() {
+            let first = self.yield_timer.set(timer);
+            debug_assert!(first.is_ok(), "a status has one thread");
+        }
         self.thread.store(ThreadId::current().number(), Ordering::Relaxed);
     }
 
     pub(crate) fn thread(&self) -> ThreadId {
         ThreadId::from_number(self.thread.load(Ordering::Relaxed))
+    }
+
+    /// Makes the thread yield its processor after that time, in place of the time set before.
+    pub(crate) fn yield_after(&self, after: Duration) {
+        if let Some(timer) = self.yield_timer.get() {
+            timer.set(after);
+        }
+    }
+
+    /// Cancels [`WorkerStatus::yield_after`].
+    pub(crate) fn cancel_yield(&self) {
+        if let Some(timer) = self.yield_timer.get() {
+            timer.cancel();
+        }
     }
 
     /// Begins the next turn. Returns whether the thread must check the global queue and the timers
