@@ -5,7 +5,8 @@
 //!
 //! *Adaptive spinning.* A peer in lock-step answers sooner than a parked reader is woken, which takes
 //! two threads, each waking the next. If the last wait was that short, the next one starts with polling
-//! ([`AdaptiveSpin`]).
+//! ([`AdaptiveSpin`]). Between two polls the thread yields the processor, so that a peer on the same machine that waits
+//! for one can write. Then a read finds more messages, and their answers leave in one write.
 //!
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read only after a timer
 //! ([`LINGER`], [`TRIAL_LINGER`]), if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a
@@ -23,6 +24,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use purlin::AdaptiveSpin;
@@ -183,11 +185,16 @@ impl AsyncRead for ReadHalf {
             if this.take(buffer)? {
                 return Poll::Ready(Ok(()));
             }
-            if this.began.is_none() {
+            let has_polled = this.began.is_some();
+            if !has_polled {
                 this.polls = this.spin.should_poll();
             }
             let began = *this.began.get_or_insert_with(Instant::now);
             if this.polls && began.elapsed() < AdaptiveSpin::LONGEST {
+                // WHY not at the first poll: the recipients of the last read, and the writer, run before the second.
+                if has_polled {
+                    thread::yield_now();
+                }
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
