@@ -20,7 +20,7 @@ pub enum OsPriorities {
     /// The thread of a process that computes without awaiting gets a lower priority for good: a
     /// tenth of the processor time that other threads get when they compete. If such threads occupy
     /// all processors and the kernel keeps another thread of the node waiting, the signal `SIGURG`
-    /// makes them yield, unless the program had a handler for it when the node started. A system
+    /// makes them yield, unless the program had a handler for it when the thread started. A system
     /// call that the signal interrupts is restarted, or fails with `EINTR` where `signal(7)` says so.
     /// Needs no privilege.
     #[default]

@@ -158,31 +158,28 @@ mod kernel {
 
 #[cfg(all(test, target_os = "linux", not(any(purlin_cores, shuttle, miri))))]
 mod tests {
-    use std::sync::mpsc::channel;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+    use std::{mem, ptr};
 
     use super::YieldTimer;
 
-    // WHY real time: a limit against hanging, and pauses between attempts, which grow so that the
-    // signal of one arrives before the next.
     #[test]
     fn an_expired_timer_interrupts_its_thread() {
-        let (tx, rx) = channel();
-        let thread = std::thread::spawn(move || {
-            tx.send(YieldTimer::for_current_thread().expect("on Linux")).expect("the test waits");
-            // SAFETY: the call takes no arguments; it returns once a handler has run on this thread.
-            unsafe { libc::pause() }
-        });
-        let timer = rx.recv().expect("the thread lives");
-        let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
-        // WHY several attempts: the first signal may arrive before the thread waits.
-        while !thread.is_finished() {
-            assert!(began.elapsed() < purlin_polling::HANG, "waited in vain for the handler");
+        let timer = YieldTimer::for_current_thread().expect("on Linux");
+        // SAFETY: all zeros are valid signal sets, and the calls read and write these sets only.
+        unsafe {
+            let (mut urgent, mut mask) = (mem::zeroed(), mem::zeroed());
+            libc::sigemptyset(&raw mut urgent);
+            libc::sigaddset(&raw mut urgent, libc::SIGURG);
+            assert_eq!(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const urgent, &raw mut mask), 0);
             timer.set(Duration::ZERO);
-            std::thread::sleep(pause);
-            pause = (2 * pause).min(Duration::from_secs(1));
+            libc::sigdelset(&raw mut mask, libc::SIGURG);
+            // Unblocks the signal, and returns once the handler has run.
+            assert_eq!(libc::sigsuspend(&raw const mask), -1);
+            let restored =
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, ptr::null_mut());
+            assert_eq!(restored, 0);
         }
-        assert_eq!(thread.join().expect("it only waits"), -1);
         timer.set(Duration::from_secs(1));
         timer.cancel();
     }

@@ -46,7 +46,7 @@ impl Crowd {
     pub(crate) fn update(&mut self, index: usize, status: &WorkerStatus, now: Option<Duration>) {
         let before = std::mem::replace(&mut self.cpu_times[index], now);
         let computes = has_run(before, now);
-        if std::mem::replace(&mut self.computes[index], computes) && !computes {
+        if std::mem::replace(&mut self.computes[index], computes) && !computes && self.full {
             status.cancel_yield();
         }
     }
@@ -93,19 +93,20 @@ impl Crowd {
     }
 
     /// Returns whether a worker seems to wait for a processor: one that searches at two ticks, which
-    /// usually takes microseconds, or one in no turn that has not fired its timers.
+    /// usually takes microseconds, or one in no turn that has not fired its timers. Without a crowd
+    /// no worker waits.
     pub(crate) fn worker_is_late(
         &mut self,
         shared: &Shared,
         statuses: &[Arc<WorkerStatus>],
     ) -> bool {
-        let searching = shared.idle.searching();
+        let searching = self.full && shared.idle.searching();
         let searched = std::mem::replace(&mut self.searching, searching);
         let due = shared.timers.clock().now().saturating_sub(LATE.as_nanos() as u64);
         let mut workers = statuses.iter().enumerate();
-        let overdue = workers.any(|(index, status)| {
+        let overdue = |(index, status): (usize, &Arc<WorkerStatus>)| {
             status.running().is_none() && shared.timers.wheel(index).is_due(due)
-        });
-        searching && searched || overdue
+        };
+        searching && searched || self.full && workers.any(overdue)
     }
 }

@@ -108,6 +108,7 @@ impl Idle {
 
     /// Returns whether a worker searches, or was woken and has not searched yet.
     pub fn searching(&self) -> bool {
+        // ORDER: relaxed: sysmon decides by it only whether computing threads yield.
         searchers(self.state.load(Ordering::Relaxed)) > 0
     }
 
