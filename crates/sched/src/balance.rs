@@ -21,8 +21,7 @@
 //!
 //! COST: a trial of the worse placement takes 5 ticks of sysmon, or 2 if that gets less than half as
 //! much done: the first after 50 ticks, later ones after pauses that grow to 4000 ticks while trials
-//! keep failing. Pauses pass ten times as fast while units of work are long, because a message between
-//! processors adds little to them.
+//! keep failing.
 
 use std::ops::RangeInclusive;
 
@@ -44,11 +43,6 @@ const FIRST_PAUSE: u32 = 50;
 const PAUSES: RangeInclusive<u32> = 200..=4000;
 /// Factor by which the pause grows with each trial that fails.
 const BACKOFF: u32 = 4;
-/// Number of ticks for which units of work must be long. WHY not one: memory that a program uses for
-/// the first time makes units long, too.
-const LONG_FOR: u32 = 5;
-/// Factor by which a pause passes faster then.
-const HURRY: u32 = 10;
 /// A load has ended if no worker is busy at the moment of the sample, and the work of the tick is not
 /// more than one part in this number of that in the window before the trial.
 const TRICKLE: u64 = 256;
@@ -62,8 +56,6 @@ pub(crate) struct TickStats {
     pub(crate) working: usize,
     /// Whether processes compute on all busy workers.
     pub(crate) computing: bool,
-    /// Whether all of them have long units of work.
-    pub(crate) long_units: bool,
     /// Whether short turns wait in a queue while another worker is free.
     pub(crate) could_spread: bool,
     /// Whether the global queue is not empty.
@@ -103,8 +95,6 @@ pub(crate) struct Balancer {
     window: [u64; WINDOW],
     /// Ticks for which spread work may still be gathered.
     gather: u32,
-    /// Ticks for which units of work have been long.
-    long: u32,
     /// Ticks until the next trial may begin.
     pause: u32,
     next_pause: u32,
@@ -125,7 +115,6 @@ impl Balancer {
             window: [0; WINDOW],
             // WHY under shuttle: its models end before a trial, the only other cause of a drain there.
             gather: if cfg!(shuttle) { GATHER + GATHER_ON } else { 0 },
-            long: 0,
             pause: next_pause,
             next_pause,
         }
@@ -133,8 +122,7 @@ impl Balancer {
 
     /// Takes a tick into account and returns the placement until the next one.
     pub(crate) fn tick(&mut self, stats: TickStats) -> Placement {
-        self.long = if stats.long_units { self.long.saturating_add(1) } else { 0 };
-        self.pause = self.pause.saturating_sub(if self.long >= LONG_FOR { HURRY } else { 1 });
+        self.pause = self.pause.saturating_sub(1);
         let several = stats.working > 1;
         let goes_on = match (self.trial, self.spread) {
             // WHY not `working` alone: workers that wait for each other may all sleep at this moment.
@@ -267,7 +255,6 @@ mod tests {
         work: 0,
         working: 0,
         computing: false,
-        long_units: false,
         could_spread: false,
         global_queue: false,
     };
@@ -302,19 +289,6 @@ mod tests {
         assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
         let mut it = Balancer::new();
         assert_eq!(ticks(&mut it, 2 * FIRST, 100, 125), TRIAL, "a trial, and no more");
-    }
-
-    #[test]
-    fn a_load_with_long_units_is_tried_sooner() {
-        for (long_for, expected) in [(0, FIRST), (1, FIRST), (FIRST, 9)] {
-            let mut it = Balancer::new();
-            let spread_at = (0..).position(|tick| {
-                let long_units = tick < long_for;
-                let stats = TickStats { work: 100, working: 1, could_spread: true, ..IDLE };
-                it.tick(TickStats { long_units, ..stats }) == Placement::Spread
-            });
-            assert_eq!(spread_at, Some(expected - 1), "long units for {long_for} ticks");
-        }
     }
 
     #[test]

@@ -24,11 +24,12 @@ use crate::worker::status::CHECK_INTERVAL;
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
-/// Time per unit of work from which processes mostly compute: about what a message costs that
-/// crosses between processors.
-const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
-/// Time per unit of work from which a trial of load balancing costs little.
-const LONG_UNIT: Duration = Duration::from_nanos(170);
+/// Time per unit of work, at two ticks in a row, from which processes mostly compute: several times
+/// that of processes that only exchange messages. WHY two: memory that a program uses for the first
+/// time makes units long, too.
+const COMPUTING_UNIT: Duration = Duration::from_nanos(100);
+/// The same at a single tick: about what a message costs that crosses between processors.
+const LONG_UNIT: Duration = Duration::from_nanos(250);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +157,8 @@ pub(crate) struct UnitTime {
     /// Time since the worker published work. A worker publishes every few dozen turns.
     since: Duration,
     unit: Duration,
+    /// The one before.
+    before: Duration,
 }
 
 impl UnitTime {
@@ -164,18 +167,14 @@ impl UnitTime {
         self.since += time;
         let since = self.since.as_nanos() as u64;
         if let Some(nanos) = since.checked_div(work) {
-            *self = Self { since: Duration::ZERO, unit: Duration::from_nanos(nanos) };
+            let unit = Duration::from_nanos(nanos);
+            *self = Self { since: Duration::ZERO, unit, before: self.unit };
         }
     }
 
     /// Returns whether the worker's processes mostly compute.
     pub(crate) fn computes(self) -> bool {
-        self.unit >= COMPUTING_UNIT
-    }
-
-    /// Returns whether a trial of load balancing costs the worker's processes little.
-    pub(crate) fn is_long(self) -> bool {
-        self.unit >= LONG_UNIT
+        self.unit >= LONG_UNIT || self.unit.min(self.before) >= COMPUTING_UNIT
     }
 }
 
@@ -417,10 +416,10 @@ mod tests {
 
     #[test]
     fn processes_compute_if_a_unit_of_work_takes_long() {
-        let computes = |work| unit_time(&[work]).computes();
-        assert!(!computes(2001) && computes(2000), "249 and 250 ns a unit");
-        let is_long = |work| unit_time(&[work]).is_long();
-        assert!(!is_long(2942) && is_long(2941), "169 and 170 ns a unit");
+        let computes = |ticks: &[u64]| unit_time(ticks).computes();
+        assert!(!computes(&[2001]) && computes(&[2000]), "249 and 250 ns a unit");
+        assert!(!computes(&[5001, 5000]) && computes(&[5000, 5000]), "99 and 100, and twice 100");
+        assert!(!computes(&[5000, 5001]) && !computes(&[5000, 5001, 5000]), "not twice in a row");
     }
 
     // A worker with long turns publishes its work every few ticks.

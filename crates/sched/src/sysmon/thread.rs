@@ -317,7 +317,6 @@ impl Sysmon {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
             working: count,
             computing: count == 0 && self.samples.iter().any(|sample| sample.running),
-            long_units: count > 0 && working.clone().all(|index| self.unit_times[index].is_long()),
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),
         });
