@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contender::Hello;
 use crate::error::Problem;
-use crate::host::{Host, Process};
+use crate::host::Host;
 use crate::options::RunOptions;
 use crate::warning::Warning;
 
@@ -34,8 +34,6 @@ pub struct Plan {
     pub sources: Option<String>,
     /// Ticks of the time stamp counter per nanosecond.
     pub ticks_per_ns: Option<f64>,
-    /// The process that takes the samples.
-    pub process: Option<Process>,
     /// The requested contenders, in order.
     pub contenders: Vec<Invited>,
     /// The resumptions, in order.
@@ -77,12 +75,6 @@ impl Plan {
             return Err(Problem::new(format!(
                 "it was begun by purlin {}, and this is {version}; go on with that one, or begin a new run",
                 self.version
-            )));
-        }
-        if let Some(process) = self.process.filter(|process| process.runs()) {
-            return Err(Problem::new(format!(
-                "it is still under way, in process {}; wait for it, or end it first",
-                process.pid
             )));
         }
         if let (Some(then), Some(now)) = (self.sources.as_deref(), sources)
@@ -151,7 +143,6 @@ mod tests {
             host: Host::snapshot(),
             sources: None,
             ticks_per_ns: None,
-            process: Process::own(),
             contenders: vec![Invited { text: "a=b c".into(), hello: None, problem: None }],
             resumed: Vec::new(),
             warnings: Vec::new(),
@@ -169,7 +160,6 @@ mod tests {
     #[test]
     fn other_version_or_machine_is_refused_with_the_difference() {
         let here = Host::snapshot();
-        let plan = || Plan { process: None, ..plan() };
         plan().fits(&here, None).unwrap();
         let older = Plan { version: "0.0.1".into(), ..plan() };
         assert!(older.fits(&here, None).unwrap_err().to_string().contains("begun by purlin 0.0.1"));
@@ -181,18 +171,12 @@ mod tests {
     #[test]
     fn run_of_other_sources_is_not_resumed() {
         let here = Host::snapshot();
-        let of = |sources: &str| Plan { process: None, sources: Some(sources.into()), ..plan() };
+        let of = |sources: &str| Plan { sources: Some(sources.into()), ..plan() };
         for now in [None, Some("one")] {
             of("one").fits(&here, now).unwrap();
         }
         let refused = of("one").fits(&here, Some("other")).unwrap_err().to_string();
         assert!(refused.contains("sources have changed"), "{refused}");
-    }
-
-    #[test]
-    fn run_in_progress_is_not_resumed() {
-        let refused = plan().fits(&Host::snapshot(), None).unwrap_err().to_string();
-        assert!(refused.contains("still under way"), "{refused}");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! A sample is written to the operating system before the next request, so that it survives if the
 //! process is killed; it is synced to disk at the end of its experiment. The results are written
-//! last and atomically: if they exist, the run has ended.
+//! last and atomically: if they exist, the run has ended. The file of samples is locked during the
+//! run, so that no second program writes to the folder.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -41,7 +42,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns one line if the folder cannot be written.
+    /// Returns one line if the folder cannot be written, or if a run in it is in progress.
     pub fn create(folder: Option<&Path>, moment: &str) -> Result<Self, Problem> {
         let folder = match folder {
             Some(folder) => {
@@ -50,6 +51,11 @@ impl Store {
             }
             None => fresh(moment)?,
         };
+        let path = folder.join(SAMPLES);
+        // WHY not truncated here: it may belong to a run in progress.
+        let opened = File::options().write(true).create(true).truncate(false).open(&path);
+        let samples = lock(opened.map_err(|error| unwritable(&path, &error))?, &folder)?;
+        samples.set_len(0).map_err(|error| unwritable(&path, &error))?;
         for name in [PLAN, RESULTS, PAGE] {
             let path = folder.join(name);
             match fs::remove_file(&path) {
@@ -59,8 +65,6 @@ impl Store {
                 _ => {}
             }
         }
-        let path = folder.join(SAMPLES);
-        let samples = File::create(&path).map_err(|error| unwritable(&path, &error))?;
         Ok(Self { folder, samples })
     }
 
@@ -69,14 +73,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns one line if there are no samples, they cannot be read or written, or a line is not a
-    /// sample.
+    /// Returns one line if there are no samples, they cannot be read or written, a line is not a
+    /// sample, or the run is in progress.
     pub fn resume(folder: &Path) -> Result<(Self, Past), Problem> {
         let path = folder.join(SAMPLES);
-        let text = fs::read(&path).map_err(|error| unreadable(&path, &error.to_string()))?;
+        let opened = File::options().read(true).append(true).open(&path);
+        let mut samples = lock(opened.map_err(|error| no_run(&path, &error))?, folder)?;
+        let mut text = Vec::new();
+        let read = samples.read_to_end(&mut text);
+        read.map_err(|error| unreadable(&path, &error.to_string()))?;
         let (past, whole) = Past::read(&text).map_err(|what| unreadable(&path, &what))?;
-        let opened = File::options().append(true).open(&path);
-        let samples = opened.map_err(|error| unwritable(&path, &error))?;
         samples.set_len(whole as u64).map_err(|error| unwritable(&path, &error))?;
         Ok((Self { folder: folder.to_path_buf(), samples }, past))
     }
@@ -180,8 +186,28 @@ fn draft(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// Locks the file of a run's samples until it is closed. A file system without locks prevents no
+/// run.
+fn lock(samples: File, folder: &Path) -> Result<File, Problem> {
+    #[cfg(unix)]
+    if rustix::fs::flock(&samples, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        == Err(rustix::io::Errno::WOULDBLOCK)
+    {
+        return Err(Problem::new(format!(
+            "a run in {} is in progress; wait for its end, or interrupt it",
+            folder.display()
+        )));
+    }
+    Ok(samples)
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(format!("cannot write {}: {error}; choose another place", path.display()))
+}
+
+fn no_run(path: &Path, error: &std::io::Error) -> Problem {
+    let hint = "give the folder of an interrupted run";
+    Problem::new(format!("cannot read {}: {error}; {hint}", path.display()))
 }
 
 fn unreadable(path: &Path, what: &str) -> Problem {
@@ -195,10 +221,7 @@ fn unreadable(path: &Path, what: &str) -> Problem {
 /// Returns one line if the folder holds no run that can be resumed.
 pub fn plan(folder: &Path) -> Result<Plan, Problem> {
     let path = folder.join(PLAN);
-    let text = fs::read_to_string(&path).map_err(|error| {
-        let hint = "give the folder of an interrupted run";
-        Problem::new(format!("cannot read {}: {error}; {hint}", path.display()))
-    })?;
+    let text = fs::read_to_string(&path).map_err(|error| no_run(&path, &error))?;
     serde_json::from_str(&text).map_err(|error| unreadable(&path, &error.to_string()))
 }
 
@@ -242,7 +265,28 @@ mod tests {
         let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
         assert_eq!(text, format!("{whole}\"next\"\n"));
         let refused = Store::resume(&folder.path().join("none")).unwrap_err().to_string();
-        assert!(refused.contains("cannot go on with"), "{refused}");
+        assert!(refused.contains("give the folder of an interrupted run"), "{refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folder_of_a_run_in_progress_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(Some(folder.path()), "now").unwrap();
+        store.append(&"one").unwrap();
+        store.replace(PLAN, "plan").unwrap();
+        let again = [
+            Store::create(Some(folder.path()), "now").map(drop),
+            Store::resume(folder.path()).map(drop),
+        ];
+        for refused in again {
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains("is in progress"), "{refused}");
+        }
+        assert_eq!(fs::read_to_string(store.path(SAMPLES)).unwrap(), "\"one\"\n");
+        assert_eq!(fs::read_to_string(store.path(PLAN)).unwrap(), "plan");
+        drop(store);
+        Store::create(Some(folder.path()), "now").unwrap();
     }
 
     #[test]

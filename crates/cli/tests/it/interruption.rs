@@ -26,7 +26,7 @@ fn stopped_by(signal: &str, folder: &Path) -> Child {
         lines.any(|line| line.is_ok_and(|line| line.starts_with("ping-pong: 6 rounds")));
     assert!(first_done, "the first experiment came to its end");
     let printed = go_on(folder).stderr;
-    assert!(String::from_utf8_lossy(&printed).contains("still under way"), "{printed:?}");
+    assert!(String::from_utf8_lossy(&printed).contains("is in progress"), "{printed:?}");
     let sent = Command::new("kill").args([signal, "--", &format!("-{}", run.id())]).status();
     assert!(sent.expect("there is kill").success());
     // Until the end of the output: a full pipe could block the run.
@@ -223,7 +223,7 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
         let printed = refused(&["run", other[0], other[1]]);
         assert!(printed.contains("cannot be used with"), "{printed}");
     }
-    assert!(refused(&["nowhere"]).contains("cannot read nowhere/run.json"));
+    assert!(refused(&["nowhere"]).contains("cannot read nowhere/samples.jsonl"));
 
     let [plan, samples] =
         ["run/run.json", "run/samples.jsonl"].map(|name| folder.path().join(name));

@@ -4,7 +4,6 @@
 
 mod fitness;
 mod kernel;
-mod process;
 
 use std::{fs, thread};
 
@@ -12,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 pub use fitness::{Fitness, StealWatch};
-pub use process::Process;
 
 /// The machine, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use super::selection::RunSelection;
 use crate::commands::output::Ended;
 use crate::contender::Surroundings;
 use crate::error::Problem;
-use crate::host::{Fitness, Host, Process};
+use crate::host::{Fitness, Host};
 use crate::interrupt::Interrupt;
 use crate::measured;
 use crate::options::RunOptions;
@@ -23,7 +23,8 @@ use crate::stored;
 /// file for the results, overriding that of the run.
 ///
 /// A completed run is left unchanged, and a line says so. Returns an error if there is no run to
-/// resume, or if the program, the machine, a contender or its samples differ from the record.
+/// resume, if it is in progress, or if the program, the machine, a contender or its samples differ
+/// from the record.
 pub(super) fn resume(
     folder: &Path,
     json: Option<&PathBuf>,
@@ -34,6 +35,8 @@ pub(super) fn resume(
     let refused = |problem: Problem| {
         Problem::new(format!("the run in {} cannot go on: {problem}", folder.display()))
     };
+    // WHY first: no other program may change the folder meanwhile.
+    let (store, past) = Store::resume(folder)?;
     let mut plan = store::plan(folder)?;
     if has_ended(folder)? {
         let page = folder.join(PAGE);
@@ -52,12 +55,10 @@ pub(super) fn resume(
     let contenders = plan.contenders.iter().map(|one| one.text.clone()).collect();
     let options = RunOptions { contenders, ..plan.options.clone() };
     let selection = RunSelection::find(&options, surroundings)?;
-    let (store, past) = Store::resume(folder)?;
     let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
     // WHY: an earlier resumption without a new sample carries no information.
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
-    plan.process = Process::own();
     let fitness = Fitness::snapshot();
     let invited = plan.contenders.clone();
     let mut active_run = ActiveRun::begin(plan, &selection, store, &past, interrupt);

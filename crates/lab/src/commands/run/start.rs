@@ -10,7 +10,7 @@ use super::selection::RunSelection;
 use crate::commands::output::Ended;
 use crate::contender::Surroundings;
 use crate::error::Problem;
-use crate::host::{Fitness, Host, Process, ticks_per_ns};
+use crate::host::{Fitness, Host, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::measured;
 use crate::options::RunOptions;
@@ -43,7 +43,6 @@ pub(super) fn start(
         host: Host { fitness: Some(Fitness::snapshot()), ..Host::snapshot() },
         sources: env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder)),
         ticks_per_ns: ticks_per_ns(),
-        process: Process::own(),
         contenders: Vec::new(),
         resumed: Vec::new(),
         warnings: Vec::new(),
