@@ -24,12 +24,15 @@ use crate::worker::status::CHECK_INTERVAL;
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
-/// Time per unit of work, at two ticks in a row, from which processes mostly compute: several times
-/// that of processes that only exchange messages. WHY two: memory that a program uses for the first
-/// time makes units long, too.
-const COMPUTING_UNIT: Duration = Duration::from_nanos(100);
-/// The same at a single tick: about what a message costs that crosses between processors.
-const LONG_UNIT: Duration = Duration::from_nanos(250);
+/// Time per unit of work from which processes mostly compute: about what a message costs that
+/// crosses between processors.
+const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
+/// Time per unit of work, at two ticks in a row, from which the processes of a worker that runs alone
+/// seem to compute: several times that of processes that only exchange messages.
+///
+/// WHY alone: on several workers, messages that cross between them make units long, too. WHY two
+/// ticks: so does memory that a program uses for the first time.
+const LONG_UNIT: Duration = Duration::from_nanos(100);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -172,9 +175,15 @@ impl UnitTime {
         }
     }
 
-    /// Returns whether the worker's processes mostly compute.
-    pub(crate) fn computes(self) -> bool {
-        self.unit >= LONG_UNIT || self.unit.min(self.before) >= COMPUTING_UNIT
+    /// Returns whether the worker's processes mostly compute; `early` applies the lower bound.
+    pub(crate) fn computes(self, early: bool) -> bool {
+        self.unit >= if early { LONG_UNIT } else { COMPUTING_UNIT }
+    }
+
+    /// Returns whether two units in a row were long, which for a worker that runs alone means that
+    /// its processes compute.
+    pub(crate) fn is_long(self) -> bool {
+        self.unit.min(self.before) >= LONG_UNIT
     }
 }
 
@@ -416,16 +425,17 @@ mod tests {
 
     #[test]
     fn processes_compute_if_a_unit_of_work_takes_long() {
-        let computes = |ticks: &[u64]| unit_time(ticks).computes();
-        assert!(!computes(&[2001]) && computes(&[2000]), "249 and 250 ns a unit");
-        assert!(!computes(&[5001, 5000]) && computes(&[5000, 5000]), "99 and 100, and twice 100");
-        assert!(!computes(&[5000, 5001]) && !computes(&[5000, 5001, 5000]), "not twice in a row");
+        let computes = |work, early| unit_time(&[work]).computes(early);
+        assert!(!computes(2001, false) && computes(2000, false), "249 and 250 ns a unit");
+        assert!(!computes(5001, true) && computes(5000, true), "99 and 100 ns a unit");
+        let is_long = |ticks: &[u64]| unit_time(ticks).is_long();
+        assert!(is_long(&[5000, 5000]) && !is_long(&[5000]) && !is_long(&[5000, 5001]));
     }
 
     // A worker with long turns publishes its work every few ticks.
     #[test]
     fn work_is_compared_with_the_time_since_the_last_was_published() {
-        let computes = |ticks: &[u64]| unit_time(ticks).computes();
+        let computes = |ticks: &[u64]| unit_time(ticks).computes(false);
         assert!(!computes(&[0]));
         assert!(!computes(&[0, 4001]));
         assert!(!computes(&[0, 4001, 0]));

@@ -67,6 +67,10 @@ const SLICE: Duration = Duration::from_micros(100);
 const PREEMPTION_TURNS: u64 = 64;
 /// Number of ticks for which all workers must sleep before sysmon rests.
 const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
+/// Number of ticks for which a load is spread whose processes seem to compute on one worker. WHY a
+/// limit: on several workers, units are long also because they wait for each other. By then load
+/// balancing has made its first trial or compares what several workers get done.
+const EARLY_TICKS: u32 = 50;
 /// Factor by which the steal thresholds grow while overload is tolerated
 /// ([`Balancer::tolerates_overload`]).
 const TOLERANCE: usize = 16;
@@ -92,6 +96,8 @@ pub(crate) struct Sysmon {
     thresholds: Box<[usize]>,
     /// Time per unit of work of each worker.
     unit_times: Box<[UnitTime]>,
+    /// Ticks for which shorter units of work count as computing.
+    early: u32,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
     since: Box<[Instant]>,
@@ -132,6 +138,7 @@ impl Sysmon {
             sampled_at: Instant::now(),
             thresholds: vec![INITIAL_THRESHOLD; workers].into(),
             unit_times: vec![UnitTime::default(); workers].into(),
+            early: 0,
             balancer: Balancer::new(),
             since: vec![Instant::now(); workers].into(),
             used: vec![None; workers].into(),
@@ -179,6 +186,7 @@ impl Sysmon {
                 self.balancer = Balancer::new();
                 self.thresholds.fill(INITIAL_THRESHOLD);
                 self.unit_times.fill(UnitTime::default());
+                self.early = 0;
                 self.trim();
                 calm = 0;
                 self.set_realtime(true);
@@ -233,6 +241,8 @@ impl Sysmon {
         let time = now - std::mem::replace(&mut self.sampled_at, now);
         let timers_until = shared.timers.clock().now() + TICK.as_nanos() as u64;
         let mut steady = self.stalled.is_empty();
+        let alone = self.statuses.iter().filter(|status| status.running().is_some()).count() == 1;
+        self.early = self.early.saturating_sub(1);
         for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (status.turn(), status.running().is_some());
             let before = before.get(index);
@@ -250,7 +260,10 @@ impl Sysmon {
             if let Some(before) = before.filter(|before| before.running && running) {
                 let unit_time = &mut self.unit_times[index];
                 unit_time.tick(time, work.saturating_sub(before.work));
-                let computes = unit_time.computes();
+                if alone && unit_time.is_long() {
+                    self.early = EARLY_TICKS;
+                }
+                let computes = unit_time.computes(self.early > 0);
                 self.thresholds[index] = if computes { 0 } else { threshold_for(pace) };
                 status.set_check_interval(check_interval_for(pace));
                 steady &= self.thresholds[index] == 0 && pace > 0;
