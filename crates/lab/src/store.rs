@@ -55,16 +55,15 @@ impl Store {
         // WHY not truncated here: it may belong to a run in progress.
         let opened = File::options().write(true).create(true).truncate(false).open(&path);
         let samples = lock(opened.map_err(|error| unwritable(&path, &error))?, &folder)?;
-        samples.set_len(0).map_err(|error| unwritable(&path, &error))?;
-        for name in [PLAN, RESULTS, PAGE] {
-            let path = folder.join(name);
-            match fs::remove_file(&path) {
+        for old in [PLAN, RESULTS, PAGE].map(|name| folder.join(name)) {
+            match fs::remove_file(&old) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(unwritable(&path, &error));
+                    return Err(unwritable(&old, &error));
                 }
                 _ => {}
             }
         }
+        samples.set_len(0).map_err(|error| unwritable(&path, &error))?;
         Ok(Self { folder, samples })
     }
 
@@ -198,6 +197,8 @@ fn lock(samples: File, folder: &Path) -> Result<File, Problem> {
             folder.display()
         )));
     }
+    #[cfg(not(unix))]
+    let _ = folder;
     Ok(samples)
 }
 

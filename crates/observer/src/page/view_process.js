@@ -39,7 +39,8 @@ export function open(place, { rest: [id], app }) {
   );
   const history = [];
   place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
-  put(place, trouble, state, actions, told, gallery(charts), known, done);
+  // WHY the actions first: the state is empty until it arrives, and would move them while someone clicks.
+  put(place, trouble, actions, told, state, gallery(charts), known, done);
 
   async function follow() {
     try {

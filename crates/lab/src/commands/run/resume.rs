@@ -35,15 +35,14 @@ pub(super) fn resume(
     let refused = |problem: Problem| {
         Problem::new(format!("the run in {} cannot go on: {problem}", folder.display()))
     };
-    // WHY first: no other program may change the folder meanwhile.
-    let (store, past) = Store::resume(folder)?;
-    let mut plan = store::plan(folder)?;
     if has_ended(folder)? {
         let page = folder.join(PAGE);
         // WHY: a reader that closed the output does not affect the stored run.
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
+    let (store, past) = Store::resume(folder)?;
+    let mut plan = store::plan(folder)?;
     let sources = env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder));
     plan.fits(&Host::snapshot(), sources.as_deref()).map_err(refused)?;
     if plan.options.limit.is_some_and(|limit| !(0.0..=1e6).contains(&limit)) {
