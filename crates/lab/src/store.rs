@@ -185,8 +185,8 @@ fn draft(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Locks the file of a run's samples until it is closed. A file system without locks prevents no
-/// run.
+/// Locks the file of a run's samples until it is closed. On a file system without locks it stays
+/// unlocked.
 fn lock(samples: File, folder: &Path) -> Result<File, Problem> {
     #[cfg(unix)]
     if rustix::fs::flock(&samples, rustix::fs::FlockOperation::NonBlockingLockExclusive)

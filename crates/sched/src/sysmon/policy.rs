@@ -152,9 +152,9 @@ pub(crate) fn check_interval_for(pace: u64) -> u32 {
 
 /// Time per unit of work of a worker.
 ///
-/// A unit of work is a turn or a unit of budget, such as a message received, and takes the runtime
-/// some tens of nanoseconds. If it takes much longer, the processes compute in between, and a steal
-/// costs them little.
+/// A unit of work is a turn or a unit of budget, such as a message received, and takes 3 to 22 ns
+/// if processes only exchange messages. If it takes much longer, they compute in between, and a
+/// steal costs them little.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnitTime {
     /// Time since the worker published work. A worker publishes every few dozen turns.
