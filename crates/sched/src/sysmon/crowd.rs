@@ -2,7 +2,8 @@
 //!
 //! If they do, the kernel may keep sysmon or a worker waiting until its own next tick. Sysmon
 //! therefore sets the yield timers ([`purlin_raw::YieldTimer`]) of the threads that have run since
-//! its last tick, and cancels those of threads that have not.
+//! its last tick, and cancels those of threads that have not. While all workers compute steadily
+//! (`period`) it sets none: it has nothing to decide, so it may be late.
 //!
 //! WHY only threads that have run: one that is interrupted whenever it gets a processor makes no
 //! progress, and it may hold a lock for which the others wait.
@@ -57,14 +58,15 @@ impl Crowd {
         self.computes[index] = false;
     }
 
-    /// Counts the threads that compute.
+    /// Counts the threads that compute. There is no crowd while all workers are `steady`.
     pub(crate) fn count(
         &mut self,
         statuses: &[Arc<WorkerStatus>],
         stalled: &StalledThreads,
         processors: usize,
+        steady: bool,
     ) {
-        let full = self.computing(statuses, stalled).count() >= processors;
+        let full = !steady && self.computing(statuses, stalled).count() >= processors;
         if std::mem::replace(&mut self.full, full) && !full {
             self.computing(statuses, stalled).for_each(WorkerStatus::cancel_yield);
         }

@@ -174,7 +174,8 @@ impl Sysmon {
             // WHY this number: with fewer computing threads, a thread that wakes finds a free
             // processor.
             let crowd = stalled.grace || stalled.computing >= processors;
-            self.crowd.count(&self.statuses, &self.stalled, processors);
+            let steady = period(self.steady) > TICK;
+            self.crowd.count(&self.statuses, &self.stalled, processors, steady);
             let idle = &self.launcher.shared.idle;
             let all_idle = idle.all_asleep() && !crowd;
             idle_ticks = if all_idle { idle_ticks + 1 } else { 0 };
@@ -324,7 +325,7 @@ impl Sysmon {
         let short = |index: &usize| self.samples[*index].running && self.thresholds[*index] > 0;
         let working = (0..self.samples.len()).filter(short);
         let count = working.clone().count();
-        let busiest = working.clone().max_by_key(|&index| self.samples[index].waiting);
+        let busiest = working.max_by_key(|&index| self.samples[index].waiting);
         let crowd = busiest.is_some_and(|index| self.samples[index].waiting > 1);
         let placement = self.balancer.tick(TickStats {
             work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
@@ -343,6 +344,8 @@ impl Sysmon {
                 _ => (pace, 0),
             };
             queue.set_limits(threshold, kept, pace);
+            // WHY: by this limit the policy decides whether to wake a worker.
+            self.samples[index].threshold = threshold;
             let gathered = busiest.is_some_and(|busiest| busiest != index);
             let computes = self.samples[index].running && pace == 0;
             queue.set_drains(placement == Placement::Gather && gathered && !computes);
