@@ -223,7 +223,7 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
         let printed = refused(&["run", other[0], other[1]]);
         assert!(printed.contains("cannot be used with"), "{printed}");
     }
-    assert!(refused(&["nowhere"]).contains("cannot read nowhere/samples.jsonl"));
+    assert!(refused(&["nowhere"]).contains("cannot read nowhere/run.json"));
 
     let [plan, samples] =
         ["run/run.json", "run/samples.jsonl"].map(|name| folder.path().join(name));
@@ -244,7 +244,10 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
     );
     let fewer = "\"ping-pong\",\n    \"fan-in\",\n    \"idle-memory\",\n    \"hog\"";
     changed(&plan, fewer, "\"ping-pong\"", "it ends before line");
+    let kept = fs::read(&samples).unwrap();
+    fs::write(&samples, "samples of another version\nand more\n").unwrap();
     changed(&plan, "\"schema\": 1", "\"schema\": 2", "begun by purlin");
+    fs::write(&samples, kept).unwrap();
     changed(&samples, "\"n\":", "\"n\":1", "is not what it asks there");
     changed(&samples, "{", "[", "line 1 holds no sample");
     assert_eq!(go_on(folder.path()).status.code(), Some(1));
