@@ -67,23 +67,31 @@ impl Store {
         Ok(Self { folder, samples })
     }
 
-    /// Opens the folder of an interrupted run, and reads its samples. An incomplete last line is
-    /// removed.
+    /// Opens the folder of an interrupted run.
     ///
     /// # Errors
     ///
-    /// Returns one line if there are no samples, they cannot be read or written, a line is not a
-    /// sample, or the run is in progress.
-    pub fn resume(folder: &Path) -> Result<(Self, Past), Problem> {
+    /// Returns one line if there are no samples, they cannot be written, or the run is in progress.
+    pub fn open(folder: &Path) -> Result<Self, Problem> {
         let path = folder.join(SAMPLES);
         let opened = File::options().read(true).append(true).open(&path);
-        let mut samples = lock(opened.map_err(|error| no_run(&path, &error))?, folder)?;
+        let samples = lock(opened.map_err(|error| no_run(&path, &error))?, folder)?;
+        Ok(Self { folder: folder.to_path_buf(), samples })
+    }
+
+    /// Reads the samples of the run. An incomplete last line is removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns one line if they cannot be read or written, or a line is not a sample.
+    pub fn past(&mut self) -> Result<Past, Problem> {
+        let path = self.path(SAMPLES);
         let mut text = Vec::new();
-        let read = samples.read_to_end(&mut text);
+        let read = self.samples.read_to_end(&mut text);
         read.map_err(|error| unreadable(&path, &error.to_string()))?;
         let (past, whole) = Past::read(&text).map_err(|what| unreadable(&path, &what))?;
-        samples.set_len(whole as u64).map_err(|error| unwritable(&path, &error))?;
-        Ok((Self { folder: folder.to_path_buf(), samples }, past))
+        self.samples.set_len(whole as u64).map_err(|error| unwritable(&path, &error))?;
+        Ok(past)
     }
 
     /// Appends one sample as a line, in a single write.
@@ -260,12 +268,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let whole = "{\"problem\":\"gone\"}\n";
         fs::write(folder.path().join(SAMPLES), format!("{whole}{{\"pro")).unwrap();
-        let (mut store, past) = Store::resume(folder.path()).unwrap();
-        assert_eq!(past.len(), 1);
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.past().unwrap().len(), 1);
         store.append(&"next").unwrap();
         let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
         assert_eq!(text, format!("{whole}\"next\"\n"));
-        let refused = Store::resume(&folder.path().join("none")).unwrap_err().to_string();
+        let refused = Store::open(&folder.path().join("none")).unwrap_err().to_string();
         assert!(refused.contains("give the folder of an interrupted run"), "{refused}");
     }
 
@@ -278,7 +286,7 @@ mod tests {
         store.replace(PLAN, "plan").unwrap();
         let again = [
             Store::create(Some(folder.path()), "now").map(drop),
-            Store::resume(folder.path()).map(drop),
+            Store::open(folder.path()).map(drop),
         ];
         for refused in again {
             let refused = refused.unwrap_err().to_string();

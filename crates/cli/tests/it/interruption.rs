@@ -223,7 +223,7 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
         let printed = refused(&["run", other[0], other[1]]);
         assert!(printed.contains("cannot be used with"), "{printed}");
     }
-    assert!(refused(&["nowhere"]).contains("cannot read nowhere/run.json"));
+    assert!(refused(&["nowhere"]).contains("cannot read nowhere/samples.jsonl"));
 
     let [plan, samples] =
         ["run/run.json", "run/samples.jsonl"].map(|name| folder.path().join(name));

@@ -2,8 +2,9 @@
 //!
 //! If they do, the kernel may keep sysmon or a worker waiting until its own next tick. Sysmon
 //! therefore sets the yield timers ([`purlin_raw::YieldTimer`]) of the threads that have run since
-//! its last tick, and cancels those of threads that have not. While all workers compute steadily
-//! (`period`) it sets none: it has nothing to decide, so it may be late.
+//! its last tick, and cancels those of threads that have not. While its period is long, because all
+//! workers compute steadily, sysmon sets none (`period`): it is then late by up to a tick of the kernel
+//! if it has to wait for a processor.
 //!
 //! WHY only threads that have run: one that is interrupted whenever it gets a processor makes no
 //! progress, and it may hold a lock for which the others wait.
@@ -26,7 +27,7 @@ pub(crate) struct Crowd {
     cpu_times: Box<[Option<Duration>]>,
     /// Whether each worker's thread computes.
     computes: Box<[bool]>,
-    /// Whether computing threads may occupy all processors.
+    /// Whether computing threads may occupy all processors and sysmon's period is not long.
     full: bool,
     /// Whether a worker was searching at the last tick.
     searching: bool,
@@ -58,7 +59,8 @@ impl Crowd {
         self.computes[index] = false;
     }
 
-    /// Counts the threads that compute. There is no crowd while all workers are `steady`.
+    /// Counts the threads that compute. `steady` means that sysmon's period is long, for which there
+    /// is no crowd.
     pub(crate) fn count(
         &mut self,
         statuses: &[Arc<WorkerStatus>],
@@ -95,8 +97,8 @@ impl Crowd {
     }
 
     /// Returns whether a worker seems to wait for a processor: one that searches at two ticks, which
-    /// usually takes microseconds, or one in no turn that has not fired its timers. Without a crowd
-    /// no worker waits.
+    /// usually takes microseconds, or one in no turn that has not fired its timers. Returns `false`
+    /// without a crowd: no worker waits then, and while sysmon's period is long all are in turns.
     pub(crate) fn worker_is_late(
         &mut self,
         shared: &Shared,

@@ -13,7 +13,8 @@
 //!   thread notices when it next schedules a process or ends its turn: it puts what it schedules
 //!   into the global queue, and exits after the turn.
 //!
-//! If computing threads occupy all processors, sysmon sets timers that make them yield (`crowd`).
+//! If computing threads occupy all processors, sysmon sets timers that make them yield (`crowd`),
+//! but none while its period is long.
 //! The timers expire if the next tick does not begin in time or takes long, or immediately if a
 //! worker that should run does not.
 //!
@@ -30,7 +31,7 @@
 //!
 //! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
 //! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
-//! which is 3 to 5 % of a processor while a worker is busy, and 0.5 % while all compute. A stalled
+//! which is 3 to 5 % of a processor while a worker is busy, and 0.3 % while all compute. A stalled
 //! worker costs one `membarrier` per tick, a detached thread one system call per tick, and each
 //! computing thread two if they occupy all processors (`crowd`). A hand-off costs one thread, for
 //! which sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.

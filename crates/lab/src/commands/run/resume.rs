@@ -41,11 +41,13 @@ pub(super) fn resume(
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
+    // WHY first: no other program may change the folder meanwhile.
+    let mut store = Store::open(folder)?;
     let mut plan = store::plan(folder)?;
     let sources = env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder));
-    // WHY first: another version may have written samples that this one cannot read.
     plan.fits(&Host::snapshot(), sources.as_deref()).map_err(refused)?;
-    let (store, past) = Store::resume(folder)?;
+    // WHY not before: another version may have written samples that this one cannot read.
+    let past = store.past()?;
     if plan.options.limit.is_some_and(|limit| !(0.0..=1e6).contains(&limit)) {
         return Err(refused(Problem::new(
             "its time limit is not from 0 to 1000000 s; begin a new run",
