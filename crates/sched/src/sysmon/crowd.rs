@@ -9,7 +9,9 @@
 //! WHY only threads that have run: one that is interrupted whenever it gets a processor makes no
 //! progress, and it may hold a lock for which the others wait.
 //!
-//! COST: two system calls per tick, of 0.5 µs, for each thread that has run, while there is a crowd.
+//! COST: two system calls per tick for each thread that has run, while there is a crowd. In runs of
+//! 400 ms in which two threads computed, they took 12 µs of a tick for each thread (an AMD EPYC,
+//! virtual).
 
 use std::sync::Arc;
 use std::time::Duration;

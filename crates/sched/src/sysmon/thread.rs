@@ -13,10 +13,9 @@
 //!   thread notices when it next schedules a process or ends its turn: it puts what it schedules
 //!   into the global queue, and exits after the turn.
 //!
-//! If computing threads occupy all processors, sysmon sets timers that make them yield (`crowd`),
-//! but none while its period is long.
-//! The timers expire if the next tick does not begin in time or takes long, or immediately if a
-//! worker that should run does not.
+//! If computing threads occupy all processors, sysmon sets timers that make them yield (`crowd`), but
+//! none while its period is long. The timers expire if the next tick does not begin in time or takes
+//! long, or immediately if a worker that should run does not.
 //!
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
 //! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time

@@ -41,7 +41,7 @@ pub(super) fn resume(
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
-    // WHY first: no other program may change the folder meanwhile.
+    // WHY before the plan is read: no other program may change the folder meanwhile.
     let mut store = Store::open(folder)?;
     let mut plan = store::plan(folder)?;
     let sources = env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder));
