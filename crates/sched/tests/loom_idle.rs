@@ -43,7 +43,7 @@ impl World {
 
     /// Ends a successful search, as in `Worker::run`.
     fn found(&self) {
-        if self.idle.end_search() {
+        if self.idle.end_search() && self.left() > 0 {
             self.notify();
         }
     }

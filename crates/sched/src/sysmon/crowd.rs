@@ -76,6 +76,11 @@ impl Crowd {
         }
     }
 
+    /// Returns whether computing threads may occupy all processors, by the last count.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
     /// Makes the threads that compute yield their processors after that time, if they may occupy all
     /// of them.
     pub(crate) fn yield_after(

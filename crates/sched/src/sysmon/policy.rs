@@ -4,7 +4,7 @@
 //! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
 //! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
 //! compete with it for the processor. A stalled worker alone does no harm; sysmon acts only when a
-//! process waits:
+//! process waits, or when detached threads compete with it for the processors:
 //!
 //! | where a process waits | a worker is free | all workers are busy |
 //! |---|---|---|
@@ -12,6 +12,10 @@
 //! | in the LIFO slots of a stalled worker | expose the slots and wake a free worker | hand off its core |
 //! | behind a timer of a stalled worker that is due before the next tick | hand off its core | hand off its core |
 //! | in the global queue, or more than its threshold (min. 2) behind a busy worker | wake a free worker | hand off a stalled core |
+//! | nowhere, but the turn is long, and computing threads, a detached one among them, occupy all processors | hand off its core | hand off its core |
+//!
+//! WHY the last row: detached threads have a lower priority, and a worker that wakes preempts them.
+//! It would wait behind the stalled thread, which has the usual priority.
 //!
 //! WHY at least 2: a single process that yields stays on its worker deliberately
 //! (`Core::push_back`).
@@ -48,6 +52,9 @@ pub(crate) struct Sample {
     pub(crate) waiting: usize,
     /// Whether a timer of its wheel is due before the next tick.
     pub(crate) timer_due: bool,
+    /// Whether its turn is long, and computing threads, a detached one among them, occupy all
+    /// processors.
+    pub(crate) crowds: bool,
     /// Steal threshold: number of processes that may wait before other workers help.
     pub(crate) threshold: usize,
 }
@@ -110,7 +117,7 @@ impl Policy {
             }
             let all_busy = snapshot.free == 0;
             decision.actions.push(
-                if sample.timer_due || all_busy && (wanted || sample.waiting > 0) {
+                if sample.timer_due || sample.crowds || all_busy && (wanted || sample.waiting > 0) {
                     wanted = false;
                     Action::HandOff(index)
                 } else if all_busy {
@@ -203,6 +210,7 @@ mod tests {
             preempted: false,
             waiting: 0,
             timer_due: false,
+            crowds: false,
             threshold: 0,
         }
     }
@@ -331,6 +339,20 @@ mod tests {
         assert_eq!(free(preempted, 1), decided(&[], false));
         let both = second(&[works(7, 0), works(1, 0)], &[due, works(1, 0)], true, 0);
         assert_eq!(both, decided(&[Action::HandOff(0), Action::HandOffIfWaiting(1)], false));
+    }
+
+    // F2: the last of several stalled workers is not favoured over those detached before
+    #[test]
+    fn a_stalled_core_is_handed_off_in_a_crowd_although_no_process_waits() {
+        let crowds = Sample { crowds: true, ..works(7, 0) };
+        for (other, free) in [(works(2, 0), 0), (rests(1), 1)] {
+            let before = [works(7, 0), works(1, 0)];
+            let actions = |now| second(&before, &[now, other], false, free).actions;
+            assert_eq!(actions(crowds), [Action::HandOff(0)]);
+            for now in [Sample { preempted: true, ..crowds }, Sample { turn: 8, ..crowds }] {
+                assert_eq!(actions(now), []);
+            }
+        }
     }
 
     #[test]

@@ -61,6 +61,9 @@ use crate::worker::status::{CHECK_INTERVAL, WorkerStatus};
 /// long it applies.
 const RECHECK: Duration = Duration::from_micros(100);
 const RECHECK_FOR: Duration = Duration::from_millis(2);
+/// Duration of a turn from which its thread is detached although no process waits, if detached
+/// threads compete with it.
+const LONG_TURN: Duration = Duration::from_millis(2);
 /// Time slice of sysmon: the shortest that the kernel grants.
 const SLICE: Duration = Duration::from_micros(100);
 /// Turns per [`TICK`] from which sysmon does not read the thread's processor time.
@@ -243,6 +246,9 @@ impl Sysmon {
         let timers_until = shared.timers.clock().now() + TICK.as_nanos() as u64;
         let mut steady = self.stalled.is_empty();
         let alone = self.statuses.iter().filter(|status| status.running().is_some()).count() == 1;
+        let crowd = self.crowd.is_full()
+            && self.priorities != OsPriorities::Unchanged
+            && self.stalled.computing().next().is_some();
         self.early = self.early.saturating_sub(1);
         for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (status.turn(), status.running().is_some());
@@ -280,6 +286,7 @@ impl Sysmon {
                 preempted,
                 waiting,
                 timer_due: shared.timers.wheel(index).is_due(timers_until),
+                crowds: crowd && running && now - self.since[index] >= LONG_TURN,
                 threshold: queue.steal_threshold(),
             });
         }

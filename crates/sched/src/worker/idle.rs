@@ -13,14 +13,18 @@
 //! sleeper's check sees the work; or the sleeper comes first, and the notification sees the
 //! sleeper.
 //!
+//! A notification wakes nobody while a worker searches. The last searcher that finds work changes
+//! `state` and then checks all queues once more, too, and wakes a sleeper if they hold work. Again
+//! either its check sees the work, or the notification sees that nobody searches.
+//!
 //! A worker that queues work for itself only loads `state` (`notify_for_own`). It is awake and runs
 //! the work in any case; sysmon wakes a sleeper that this load has missed.
 //!
-//! A notification releases the queued work to the worker that falls asleep, which acquires it. The
-//! operations between the two are read-modify-writes, which continue the release sequence although
-//! they are relaxed: the counts and the bit publish no other data. The list of sleepers changes
-//! together with `state` under the list's lock, so a worker that finds itself in the list, or does
-//! not, has observed that change.
+//! A notification releases the queued work to the worker that falls asleep or ends its search,
+//! which acquires it. The operations between the two are read-modify-writes, which continue the
+//! release sequence although they are relaxed: the counts and the bit publish no other data. The
+//! list of sleepers changes together with `state` under the list's lock, so a worker that finds
+//! itself in the list, or does not, has observed that change.
 //!
 //! # Rest of sysmon
 //!
@@ -122,10 +126,11 @@ impl Idle {
         true
     }
 
-    /// Ends a search that found work. Returns `true` for the last searcher, which must notify for
-    /// the remaining work.
+    /// Ends a search that found work. Returns `true` for the last searcher, which must then check all
+    /// queues, and notify if they hold more.
     pub fn end_search(&self) -> bool {
-        searchers(self.state.fetch_sub(SEARCHER, Ordering::Relaxed)) == 1
+        // ORDER: acquire from `notify`: the check that follows sees the work.
+        searchers(self.state.fetch_sub(SEARCHER, Ordering::Acquire)) == 1
     }
 
     /// Adds a worker to the sleepers. The worker must then check all queues once more, and either

@@ -181,8 +181,9 @@ impl Worker {
 
     #[inline]
     fn run(&self, runnable: Runnable) {
-        if self.searching.replace(false) && self.shared.idle.end_search() {
-            // The source of this process may hold more.
+        // WHY the check: a worker that was woken for one message or timer would wake another in vain.
+        if self.searching.replace(false) && self.shared.idle.end_search() && self.shared.has_work()
+        {
             self.shared.notify();
         }
         self.status.set_running(runnable.slot());
