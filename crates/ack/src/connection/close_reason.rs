@@ -11,7 +11,7 @@ use std::sync::Arc;
 use purlin::{Exit, ExitReason};
 
 use crate::wire::frames::TooLarge;
-use crate::wire::session::Status;
+use crate::wire::session::{Level, Status};
 
 /// Reason for which a connection was closed.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub(crate) enum CloseReason {
     Refused,
     /// The session was refused with this status.
     NoSession(Status),
+    /// The handler does not offer the level of the server, on a connection without a session.
+    NotOffered { level: Level, offers: Level },
     /// The client opened a session on a newer connection.
     Replaced,
     /// The connection was idle, and a new one needed its slot.
@@ -103,6 +105,11 @@ impl fmt::Display for CloseReason {
             Self::TooLarge(too_large) => fmt::Display::fmt(too_large, f),
             Self::Refused => f.write_str("the handler refused a message"),
             Self::NoSession(status) => fmt::Display::fmt(status, f),
+            Self::NotOffered { level, offers } => write!(
+                f,
+                "not acknowledged: the server has Level::{level:?}, and its handler offers \
+                 Level::{offers:?}; change Builder::level or Handler::offers"
+            ),
             Self::Replaced => f.write_str("the client opened its session on another connection"),
             Self::GaveWay => {
                 f.write_str("connection limit reached: closed the longest idle connection")

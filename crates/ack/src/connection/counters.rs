@@ -36,8 +36,8 @@ pub struct Counts {
     /// Connections closed for TLS errors: a failed handshake, a missing client certificate, or
     /// corrupted records.
     pub insecure: u64,
-    /// Connections closed because the handler failed, panicked or refused a message outside a
-    /// session.
+    /// Connections closed because the handler failed, panicked, or outside a session refused a
+    /// message or does not offer the level of the server.
     pub failed: u64,
     /// Connections closed immediately because of the limit per address.
     pub over_address: u64,
@@ -106,7 +106,9 @@ impl Counters {
             CloseReason::IdleTimeout => self.idle_timeout.add(1),
             CloseReason::SlowReader => self.slow_reader.add(1),
             CloseReason::Insecure(_) => self.insecure.add(1),
-            CloseReason::Refused | CloseReason::Failed(_) => self.failed.add(1),
+            CloseReason::Refused | CloseReason::Failed(_) | CloseReason::NotOffered { .. } => {
+                self.failed.add(1);
+            }
             CloseReason::GaveWay => self.gave_way.add(1),
             CloseReason::OverBudget => self.over_budget.add(1),
             CloseReason::NoSession(_) => self.sessions_refused.add(1),

@@ -42,7 +42,7 @@ impl Event {
             CloseReason::SlowReader => Self::SlowReader,
             CloseReason::Insecure(_) => Self::Insecure,
             CloseReason::Refused => Self::MessageRefused,
-            CloseReason::Failed(_) => Self::HandlerFailed,
+            CloseReason::Failed(_) | CloseReason::NotOffered { .. } => Self::HandlerFailed,
             CloseReason::NoSession(_) => Self::SessionRefused,
             CloseReason::OverBudget => Self::OverBudget,
             CloseReason::GaveWay => Self::GaveWay,

@@ -65,7 +65,8 @@ pub trait Handler: Send + 'static {
     fn handle(&mut self, batch: Batch<'_>) -> impl Future<Output = Result<(), Unhandled>> + Send;
 
     /// Returns the highest level the handler supports, by default [`Level::Handled`]. A client that
-    /// requests a higher level gets no session.
+    /// requests a higher level gets no session. A connection without a session is closed if the
+    /// [level of the server](crate::server::Builder::level) is higher.
     fn offers(&self) -> Level {
         Level::Handled
     }

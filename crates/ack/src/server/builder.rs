@@ -133,6 +133,9 @@ impl<F> Builder<F> {
 
     /// Sets the acknowledgement level of `best` for clients without a session. Defaults to
     /// [`Level::Handled`]. The other strategies always acknowledge that a message was read.
+    ///
+    /// If the handler of a connection does not [offer](Handler::offers) this level, the connection
+    /// is closed at its first message, with an error in the log, unless that opens a session.
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self

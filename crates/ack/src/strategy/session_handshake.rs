@@ -38,7 +38,8 @@ pub(super) struct Handshake {
     _presence: Presence,
 }
 
-/// Waits for the first message, and consumes it if it opens a session.
+/// Waits for the first message, and consumes it if it opens a session. Without a session the
+/// handler must offer the level of the server.
 pub(super) async fn first<H: Handler>(
     reader: &mut Reader,
     buffer: &mut ReadBuffer,
@@ -57,7 +58,10 @@ pub(super) async fn first<H: Handler>(
     let asked = frames.next().map(|first| Opening::of(&first));
     let used = frames.used();
     match asked {
-        None | Some(Ok(None)) => Ok(None),
+        None | Some(Ok(None)) => {
+            let (level, offers) = (shared.level, handler.offers());
+            if level > offers { Err(CloseReason::NotOffered { level, offers }) } else { Ok(None) }
+        }
         Some(Err(bad)) => refuse(reader, bad.status()).await,
         Some(Ok(Some(opening))) => {
             buffer.consume(used);

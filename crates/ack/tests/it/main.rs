@@ -12,6 +12,7 @@ mod file;
 mod killed;
 mod latency;
 mod ledger;
+mod level;
 mod limits;
 mod load;
 #[cfg(feature = "tls")]

@@ -76,9 +76,9 @@ pub(crate) struct Serve {
     log: LogSettings,
 
     /// Set the ack level of best for clients without a session; the other strategies always use
-    /// received
-    #[arg(long, value_name = "LEVEL", default_value = "handled", value_parser = one_of(LEVELS))]
-    level: Level,
+    /// received, and durable requires --handler file [default: handled]
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(LEVELS))]
+    level: Option<Level>,
 
     /// Limit concurrent connections per server; at the limit the longest idle one is closed for a
     /// new one [default: 16384]
@@ -201,6 +201,27 @@ impl Serve {
         }
     }
 
+    /// Returns the ack level of clients without a session.
+    fn level(&self) -> Level {
+        self.level.unwrap_or(Level::Handled)
+    }
+
+    /// Refuses a level at which the servers would not acknowledge.
+    fn check_level(&self, handler: &HandlerOption) -> Result<(), Problem> {
+        match self.strategy {
+            Some(strategy) if strategy != Strategy::Best && self.level > Some(Level::Received) => {
+                Err(Problem::new(format!(
+                    "{strategy} always acknowledges at the level received: leave --level out, or \
+                     give --strategy best"
+                )))
+            }
+            _ if self.level() == Level::Durable && !matches!(handler, HandlerOption::File(_)) => {
+                Err(Problem::new("--level durable requires --handler file"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn tls(&self) -> Result<Option<Tls>, PemError> {
         let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
@@ -230,6 +251,7 @@ impl Serve {
 /// Runs the servers until SIGTERM, Ctrl-C or a failure of the log. Returns the exit status.
 pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let (addresses, handler) = (options.addresses()?, options.handler()?);
+    options.check_level(&handler)?;
     let tls = options.tls().map_err(problem)?;
     options.logging.start(None)?;
     let mut builder = Node::builder();
@@ -273,7 +295,7 @@ async fn run(
     for (strategy, address) in addresses {
         let mut builder = Server::builder(address)
             .strategy(strategy)
-            .level(options.level)
+            .level(options.level())
             .limits(options.limits())
             .acceptors(options.acceptors as usize);
         if let Some(tls) = &tls {

@@ -172,6 +172,10 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
         (&["--session-bytes", "many"], "--session-bytes"),
         (&["--log", "loud"], "--log"),
         (&["--level", "sure"], "durable"),
+        (&["--level", "durable"], "--level durable requires --handler file"),
+        (&["--strategy", "best", "--handler", "process", "--level", "durable"], "--handler file"),
+        (&["--forward", "sink@shop@127.0.0.1", "--level", "durable"], "--handler file"),
+        (&["--strategy", "sync-ack", "--level", "handled"], "sync-ack always acknowledges"),
         (&["now"], "'now'"),
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
