@@ -23,7 +23,7 @@ pub struct Limits {
     /// Maximum number of connections per address, or per /64 network for IPv6. Further connections
     /// are closed immediately.
     pub per_address: usize,
-    /// Largest payload in bytes.
+    /// Largest payload of a message in bytes. Does not apply to the opening of a session.
     pub largest: u32,
     /// Maximum number of bytes in the read buffers of all connections, beyond the first 4 KiB of
     /// each. Half of them is for buffers that only make reads larger. Without bytes left, a

@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::handle_batch::missing_bytes;
 use crate::connection::close_reason::CloseReason;
 use crate::connection::event_log::Event;
 use crate::connection::reader::{Amount, Reader};
@@ -19,10 +18,10 @@ use crate::connection::sessions::{Presence, Wait};
 use crate::connection::shared::Shared;
 use crate::connection::timeout::now;
 use crate::handler::{Handler, Session, Stored};
-use crate::wire::SizeOrder;
 use crate::wire::frames::Frames;
 use crate::wire::read_buffer::ReadBuffer;
-use crate::wire::session::{Answer, Level, Opened, Opening, Status};
+use crate::wire::session::{Answer, Level, OPENING, Opened, Opening, Status};
+use crate::wire::{HEAD, Id, SizeOrder};
 
 /// A session on this connection.
 #[derive(Debug)]
@@ -46,15 +45,15 @@ pub(super) async fn first<H: Handler>(
     handler: &mut H,
     shared: &Arc<Shared>,
 ) -> Result<Option<Handshake>, CloseReason> {
-    loop {
-        let missing = missing_bytes(buffer.waiting(), shared)?;
-        if missing == 0 {
-            break;
+    let mut frames = loop {
+        let waiting = buffer.waiting();
+        let frames = Frames::new(waiting, SizeOrder::Little, largest_first(waiting, shared));
+        match frames.needed()? {
+            0 => break frames,
+            missing => reader.fill(buffer, missing, Amount::Available).await?,
         }
-        reader.fill(buffer, missing, Amount::Available).await?;
-    }
+    };
     reader.message_completed();
-    let mut frames = Frames::new(buffer.waiting(), SizeOrder::Little, shared.limits.largest);
     let asked = frames.next().map(|first| Opening::of(&first));
     let used = frames.used();
     match asked {
@@ -67,6 +66,17 @@ pub(super) async fn first<H: Handler>(
             buffer.consume(used);
             open(reader, opening, handler, shared).await.map(Some)
         }
+    }
+}
+
+/// Returns the largest payload of the first message. The limit for messages does not apply to an
+/// opening.
+fn largest_first(waiting: &[u8], shared: &Shared) -> u32 {
+    const OPENING_PAYLOAD: u32 = (OPENING - HEAD) as u32;
+    let largest = shared.limits.largest;
+    match waiting.first_chunk() {
+        Some(id) if Opening::is_name(Id(*id)) => largest.max(OPENING_PAYLOAD),
+        _ => largest,
     }
 }
 

@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Client, Gated, for_each_at_once, message, rest, start, start_with, until, untimed,
-    untimed_server,
+    Client, Gated, answer, exactly, for_each_at_once, message, rest, start, start_with, until,
+    untimed, untimed_server,
 };
 use purlin::supervisor::ChildProcess;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::server::{Limits, Server, StartError};
+use purlin_ack::session::{Answer, Level, Opening};
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::{Head, Id};
+use purlin_ack::wire::{Head, Id, Reason, Refusal, SizeOrder};
 
 /// Idle timeout of tests that wait for it.
 const SOON: Duration = Duration::from_millis(50);
@@ -105,6 +106,31 @@ fn message_that_pauses_until_its_buffer_is_freed_is_received() {
         drop(client);
         server.drain();
     });
+}
+
+#[test]
+fn limit_of_the_payload_does_not_apply_to_the_opening() {
+    for largest in [0, 5, 24] {
+        let server = start(untimed_server().limits(Limits { largest, ..untimed() }));
+        let mut session = common::connect(server.address());
+        let opening = Opening { client: [7; 16], epoch: 1, level: Level::Handled };
+        let fits = message(0, &vec![1; largest as usize], SizeOrder::Little);
+        let over = message(1, &vec![1; largest as usize + 1], SizeOrder::Little);
+        session.write_all(&opening.to_bytes()).expect("the server reads");
+        let Answer::Opened(opened) = answer(&mut session) else { panic!("it is refused") };
+        assert_eq!(opened.largest, largest);
+        session.write_all(&[fits, over].concat()).expect("the server reads");
+        assert_eq!(exactly(&mut session).expect("an ack"), [0; 12]);
+        let refusal = Refusal { id: 1, reason: Reason::TOO_LARGE };
+        assert_eq!(rest(&mut session), refusal.to_bytes());
+
+        // A message of the size of an opening is refused.
+        let mut plain = common::connect(server.address());
+        plain.write_all(&message(0, &[1; 25], SizeOrder::Little)).expect("the server reads");
+        assert_eq!(rest(&mut plain), b"");
+        server.until("both are counted", |counts| counts.too_large == 2);
+        assert_eq!(server.drain().messages, 1);
+    }
 }
 
 #[test]

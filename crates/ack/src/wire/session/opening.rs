@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::answer::Status;
 use super::fields::{Fields, NAME, OPENING, version};
-use crate::wire::encoding::{HEAD, Head, SizeOrder};
+use crate::wire::encoding::{HEAD, Head, Id, SizeOrder};
 use crate::wire::frames::Frame;
 
 /// Acknowledgement level: what an ack of the session guarantees.
@@ -60,6 +60,11 @@ impl Opening {
         bytes[28..36].copy_from_slice(&self.epoch.to_le_bytes());
         bytes[36] = self.level as u8;
         bytes
+    }
+
+    /// Returns whether a first message with this id is an opening, of any version.
+    pub(crate) fn is_name(id: Id) -> bool {
+        version(id).is_some()
     }
 
     /// Parses the first message of a connection. Returns `None` if it is an ordinary message.
@@ -129,7 +134,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::Id;
     use crate::wire::frames::Frames;
 
     #[test]
