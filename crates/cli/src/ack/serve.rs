@@ -201,6 +201,16 @@ impl Serve {
         }
     }
 
+    /// Refuses options of the log without the handler that writes it.
+    fn check_log(&self, handler: &HandlerOption) -> Result<(), Problem> {
+        match self.log.given() {
+            Some(name) if !matches!(handler, HandlerOption::File(_)) => {
+                Err(Problem::new(format!("{name} requires --handler file")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the ack level of clients without a session.
     fn level(&self) -> Level {
         self.level.unwrap_or(Level::Handled)
@@ -252,6 +262,7 @@ impl Serve {
 pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let (addresses, handler) = (options.addresses()?, options.handler()?);
     options.check_level(&handler)?;
+    options.check_log(&handler)?;
     let tls = options.tls().map_err(problem)?;
     options.logging.start(None)?;
     let mut builder = Node::builder();

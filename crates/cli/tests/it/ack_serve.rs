@@ -176,6 +176,11 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
         (&["--strategy", "best", "--handler", "process", "--level", "durable"], "--handler file"),
         (&["--forward", "sink@shop@127.0.0.1", "--level", "durable"], "--handler file"),
         (&["--strategy", "sync-ack", "--level", "handled"], "sync-ack always acknowledges"),
+        (&["--segment-bytes", "4096"], "--segment-bytes requires --handler file"),
+        (&["--handler", "count", "--segment-age", "1"], "--segment-age requires --handler file"),
+        (&["--handler", "process", "--keep-bytes", "1"], "--keep-bytes requires --handler file"),
+        (&["--forward", "a@b@127.0.0.1", "--keep-age", "1"], "--keep-age requires --handler file"),
+        (&["--keep-unconfirmed"], "--keep-unconfirmed requires --handler file"),
         (&["now"], "'now'"),
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();

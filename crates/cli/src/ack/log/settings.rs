@@ -36,6 +36,19 @@ pub(crate) struct LogSettings {
 }
 
 impl LogSettings {
+    /// Returns the name of an option that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let Self { segment_bytes, segment_age, keep_bytes, keep_age, keep_unconfirmed } = self;
+        let all = [
+            (segment_bytes.is_some(), "--segment-bytes"),
+            (segment_age.is_some(), "--segment-age"),
+            (keep_bytes.is_some(), "--keep-bytes"),
+            (keep_age.is_some(), "--keep-age"),
+            (*keep_unconfirmed, "--keep-unconfirmed"),
+        ];
+        all.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
     pub(crate) fn options(&self) -> Options {
         let usual = Options::default();
         Options {
