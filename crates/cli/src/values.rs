@@ -27,6 +27,14 @@ pub(crate) fn large_count(text: &str) -> Result<u64, String> {
     within(text, 1.., "give a whole number from 1")
 }
 
+/// Parses the address of an epmd, which has a port.
+pub(crate) fn epmd_address(text: &str) -> Result<SocketAddr, String> {
+    match socket_address(text)? {
+        address if address.port() == 0 => Err("give a port from 1 to 65535".into()),
+        address => Ok(address),
+    }
+}
+
 /// Parses an address and a port.
 pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())

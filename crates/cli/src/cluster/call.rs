@@ -16,7 +16,7 @@ use purlin_term::{Atom, Term};
 use super::join::{ClusterOptions, own_epmd};
 use super::json::json;
 use crate::output::{print, problem};
-use crate::values::{positive, socket_address};
+use crate::values::{epmd_address, positive};
 
 const HELP: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub(crate) struct Call {
     arguments: Arguments,
 
     /// Set the address of the epmd on the node's host [default: port 4369 there, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = epmd_address)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]

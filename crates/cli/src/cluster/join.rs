@@ -82,8 +82,10 @@ impl ClusterOptions {
 pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
     let port = match env::var_os(EPMD_PORT) {
         None => Some(epmd::PORT),
-        Some(text) => text.to_str().and_then(|text| text.parse().ok()),
+        Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|port| *port != 0),
     };
-    let port = port.ok_or_else(|| Problem::new(format!("{EPMD_PORT} is not a port")))?;
+    let port = port.ok_or_else(|| {
+        Problem::new(format!("{EPMD_PORT} is not a port: give a number from 1 to 65535"))
+    })?;
     Ok((Ipv4Addr::LOCALHOST, port).into())
 }

@@ -15,7 +15,7 @@ use super::join::{ClusterOptions, EPMD_PORT, own_epmd};
 use crate::logging::Logging;
 use crate::output::{main_process_ended, print, problem};
 use crate::shutdown::shutdown_signal;
-use crate::values::socket_address;
+use crate::values::{epmd_address, socket_address};
 
 const HELP: &str = "\
 Examples:
@@ -72,7 +72,7 @@ pub(crate) struct Node {
     published: bool,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = epmd_address)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]

@@ -194,7 +194,14 @@ fn invalid_cluster_arguments_are_refused_in_one_line() {
 fn an_invalid_epmd_port_and_an_unknown_node_are_reported() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let words = ["call", "a@127.0.0.1", "m", "f", "--cookie", "x"];
-    assert!(line(&run(folder.path(), "many", &words), 2).contains("ERL_EPMD_PORT is not a port"));
+    let node = ["node", "--name", "a@127.0.0.1", "--cookie", "x"];
+    for (port, words) in [("many", &words[..]), ("0", &words), ("0", &node), ("65536", &node)] {
+        let output = run(folder.path(), port, words);
+        assert!(line(&output, 2).contains("ERL_EPMD_PORT is not a port"), "{port}: {output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+    }
+    let no_port = run(folder.path(), &port, &[&node[..], &["--epmd", "127.0.0.1:0"]].concat());
+    assert!(line(&no_port, 2).contains("a port from 1 to 65535"), "{no_port:?}");
     let _epmd = epmd(&port);
     let unknown = run(folder.path(), &port, &words);
     assert!(line(&unknown, 2).contains("epmd knows no node a@127.0.0.1"), "{unknown:?}");

@@ -181,6 +181,9 @@ impl Builder {
         if port == Some(0) {
             return Err(StartError::NoPort);
         }
+        if port.is_none() && reach.hosts.own.port() == 0 {
+            return Err(StartError::NoEpmdPort);
+        }
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
         } else if let Some(port) = port {
@@ -257,6 +260,9 @@ pub enum StartError {
     /// Nodes without epmd share a port, which is not 0.
     #[error("`Builder::without_epmd` was given port 0: all nodes must know the port")]
     NoPort,
+    /// An epmd has a port, which is not 0.
+    #[error("`Builder::epmd` was given port 0: all nodes must know the port")]
+    NoEpmdPort,
     /// The cookie that was set has no characters.
     #[error("`Builder::cookie` was given an empty cookie")]
     EmptyCookie,

@@ -118,4 +118,8 @@ async fn a_node_with_an_empty_cookie_or_without_a_port_does_not_start() {
     assert_eq!(error.to_string(), "`Builder::cookie` was given an empty cookie");
     let error = without_epmd("ours@127.0.0.1", 0).start(&node).await.expect_err("there is no port");
     assert!(matches!(error, StartError::NoPort));
+    let builder = Cluster::builder("ours@127.0.0.1".parse().expect("a name")).cookie(COOKIE);
+    let builder = builder.epmd("127.0.0.1:0".parse().expect("an address"));
+    let error = builder.start(&node).await.expect_err("epmd has no port");
+    assert!(matches!(error, StartError::NoEpmdPort));
 }

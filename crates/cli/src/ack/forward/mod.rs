@@ -31,7 +31,7 @@ pub(super) use self::handler::Forward;
 use self::in_flight::AckAfter;
 use crate::cluster::{CookieOption, own_epmd};
 use crate::output::{problem, with_counters};
-use crate::values::{count, positive, socket_address};
+use crate::values::{count, epmd_address, positive};
 
 #[derive(Debug, Args)]
 pub(super) struct Forwarding {
@@ -71,7 +71,7 @@ pub(super) struct Forwarding {
     secret: CookieOption,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = socket_address)]
+    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = epmd_address)]
     epmd: Option<SocketAddr>,
 }
 
