@@ -13,6 +13,9 @@ use subtle::ConstantTimeEq;
 /// Cookie file in the user's home.
 const FILE: &str = ".erlang.cookie";
 
+/// Most characters of a cookie, which is an atom in Erlang.
+const LONGEST: usize = 255;
+
 /// Proof of the cookie for one challenge.
 pub(crate) type Digest = [u8; 16];
 
@@ -36,7 +39,7 @@ impl Cookie {
     /// in the folder of the user's configuration, as `erl` does. Does not create it.
     ///
     /// # Errors
-    /// [`NoCookie`]: the file does not exist, has no cookie, or can be read by other users.
+    /// [`NoCookie`]: the file does not exist, has no cookie or too long a one, or can be read by other users.
     pub fn from_home() -> Result<Self, NoCookie> {
         let home = env::home_dir().ok_or(NoCookie::Home)?;
         let configuration = match env::var_os("XDG_CONFIG_HOME") {
@@ -71,6 +74,7 @@ impl Cookie {
         match (cookie, rest.trim_ascii_start()) {
             (_, [_, ..]) => Err(NoCookie::Characters(path)),
             ([], _) => Err(NoCookie::Empty(path)),
+            (cookie, _) if cookie.len() > LONGEST => Err(NoCookie::TooLong(path)),
             (cookie, _) => Ok(Self::new(cookie)),
         }
     }
@@ -79,6 +83,12 @@ impl Cookie {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether it has more than 255 characters, which no BEAM node accepts as a cookie.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.0.len() > LONGEST
     }
 
     /// The digest that answers `challenge`.
@@ -124,6 +134,9 @@ pub enum NoCookie {
     /// The file is empty.
     #[error("no cookie: {path} is empty", path = .0.display())]
     Empty(PathBuf),
+    /// The cookie in the file has more than 255 characters.
+    #[error("no cookie: {path} has more than 255 characters", path = .0.display())]
+    TooLong(PathBuf),
 }
 
 impl AsRef<[u8]> for Cookie {
@@ -180,6 +193,11 @@ mod tests {
                 due.map(|due| due.as_bytes().into())
             );
         }
+        fs::write(&path, "x".repeat(LONGEST)).expect("a temporary file");
+        assert!(read(0o600).is_ok_and(|cookie| !cookie.is_too_long()));
+        fs::write(&path, "x".repeat(LONGEST + 1)).expect("a temporary file");
+        assert!(read(0o600).is_err_and(|error| error.ends_with(" has more than 255 characters")));
+        fs::write(&path, " ").expect("a temporary file");
         let files = || Cookie::from_files([other.clone(), path.clone()]).map(|cookie| cookie.0);
         assert_eq!(*files().expect("the second file"), *b" ");
         fs::write(&other, "").expect("a temporary file");

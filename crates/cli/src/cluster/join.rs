@@ -58,9 +58,9 @@ impl CookieOption {
                     .map_err(|error| Problem::new(format!("{error}; give one with --cookie")));
             }
         };
-        match cookie {
-            Ok(cookie) if !cookie.is_empty() => Ok(Cookie::new(cookie)),
-            _ => Err(Problem::new("--cookie must be some characters of Latin-1")),
+        match cookie.map(Cookie::new) {
+            Ok(cookie) if !cookie.is_empty() && !cookie.is_too_long() => Ok(cookie),
+            _ => Err(Problem::new("--cookie must be 1 to 255 characters of Latin-1")),
         }
     }
 }

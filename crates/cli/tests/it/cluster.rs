@@ -167,7 +167,8 @@ fn invalid_cluster_arguments_are_refused_in_one_line() {
     };
     refused(&["node", "--name", a], "no cookie: ");
     refused(&["call", a, "m", "f"], "give one with --cookie");
-    refused(&["call", a, "m", "f", "--cookie", ""], "--cookie must be some characters");
+    refused(&["call", a, "m", "f", "--cookie", ""], "--cookie must be 1 to 255 characters");
+    refused(&["node", "--name", a, "--cookie", &long], "--cookie must be 1 to 255 characters");
     refused(&["call", a, "m", "f", "--cookie", "x"], "no epmd at 127.0.0.1:");
     refused(
         &["call", "a@nowhere.invalid", "m", "f", "--cookie", "x"],
@@ -188,6 +189,8 @@ fn invalid_cluster_arguments_are_refused_in_one_line() {
     refused(&["node", "--name", a], "others may read");
     keep_cookie(folder.path(), "\n", 0o600);
     refused(&["node", "--name", a], "is empty");
+    keep_cookie(folder.path(), &long, 0o600);
+    refused(&["node", "--name", a], "has more than 255 characters");
 }
 
 #[test]

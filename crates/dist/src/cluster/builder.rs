@@ -177,6 +177,9 @@ impl Builder {
             Some(cookie) => cookie,
             None => Cookie::from_home()?,
         };
+        if reach.cookies.values().chain([&reach.cookie]).any(Cookie::is_too_long) {
+            return Err(StartError::CookieTooLong);
+        }
         let (name, port) = (reach.hosts.us.clone(), reach.hosts.port);
         if port == Some(0) {
             return Err(StartError::NoPort);
@@ -266,6 +269,9 @@ pub enum StartError {
     /// The cookie that was set has no characters.
     #[error("`Builder::cookie` was given an empty cookie")]
     EmptyCookie,
+    /// A cookie that was set has more than 255 characters, which no BEAM node accepts.
+    #[error("`Builder::cookie` or `cookie_for` was given a cookie of more than 255 characters")]
+    CookieTooLong,
     /// The address cannot be bound.
     #[error("cannot listen at {0}: {1}")]
     Listen(SocketAddr, #[source] io::Error),

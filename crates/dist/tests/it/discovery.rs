@@ -110,12 +110,19 @@ async fn a_node_is_ready_while_it_is_registered() {
 }
 
 #[tokio::test]
-async fn a_node_with_an_empty_cookie_or_without_a_port_does_not_start() {
+async fn a_node_with_an_invalid_cookie_or_without_a_port_does_not_start() {
     let node = Node::builder().workers(1).build().expect("a node");
     let builder = without_epmd("ours@127.0.0.1", free_port().number).cookie("");
     let error = builder.start(&node).await.expect_err("there is no cookie");
     assert!(matches!(error, StartError::EmptyCookie));
     assert_eq!(error.to_string(), "`Builder::cookie` was given an empty cookie");
+    let long = "x".repeat(256);
+    let builder = || without_epmd("ours@127.0.0.1", free_port().number);
+    let for_node = builder().cookie_for("other@127.0.0.1".parse().expect("a name"), &long);
+    for builder in [builder().cookie(&long), for_node] {
+        let error = builder.start(&node).await.expect_err("a cookie is too long");
+        assert!(matches!(error, StartError::CookieTooLong), "{error}");
+    }
     let error = without_epmd("ours@127.0.0.1", 0).start(&node).await.expect_err("there is no port");
     assert!(matches!(error, StartError::NoPort));
     let builder = Cluster::builder("ours@127.0.0.1".parse().expect("a name")).cookie(COOKIE);
