@@ -11,8 +11,8 @@
 //! # At rest
 //!
 //! When no process or task is ready and the node has no timer, tokio may still have one. So the
-//! main future waits for a year. If that year passes, no event can follow, and the year is
-//! subtracted from the node's clock.
+//! main future waits for [`LONG`], longer than any timer lasts. If that time passes, no event can
+//! follow, and it is subtracted from the node's clock.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -34,8 +34,9 @@ use crate::node::handle::Io;
 use crate::node::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
-/// Virtual time without an event after which no event can follow.
-const LONG: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// Virtual time without an event after which no event can follow: 146 years. A sleep of tokio lasts
+/// 30 years at most.
+const LONG: Duration = Simulation::END;
 
 /// A node in virtual time.
 pub struct Simulated {

@@ -20,8 +20,9 @@ use purlin::{Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 ///
 /// The timeouts of processes are virtual and exact to the nanosecond: `after` in a receive, the
 /// timeout of a call, `send_after`, `send_interval` and [`Node::uptime`]. So is `tokio::time`,
-/// which counts in whole milliseconds. `std::time::Instant` is the system clock, and sockets work
-/// in real time: see [`hold`](Simulation::hold).
+/// which counts in whole milliseconds and ends a longer sleep or timeout, even of `Duration::MAX`,
+/// after 30 years. `std::time::Instant` is the system clock, and sockets work in real time: see
+/// [`hold`](Simulation::hold).
 ///
 /// # Reproducibility
 ///

@@ -200,6 +200,45 @@ fn the_clock_of_tokio_advances_too() {
     });
 }
 
+// CLOCK: tokio's, which the simulation moves.
+#[test]
+fn a_sleep_of_tokio_takes_its_time_up_to_tokios_maximum() {
+    let longest = 30 * 365 * DAY;
+    for time in [364 * DAY, 365 * DAY, 366 * DAY, 900 * DAY, longest - MS, longest] {
+        let mut simulation = Simulation::new(1);
+        simulation.run(async move |_: Process<()>| tokio::time::sleep(time).await);
+        assert_eq!(simulation.now(), time);
+        let waits = simulation.try_run(async |mut me: Process<()>| me.receive().await);
+        assert!(matches!(waits, Err(Failure::Deadlock { .. })), "{waits:?}");
+        assert_eq!(simulation.now(), time, "the time in which nothing happened has not passed");
+        // The timeout does not stay behind as a timer.
+        simulation.run(async move |_: Process<()>| {
+            let timeout = tokio::time::timeout(time, tokio::time::sleep(time - MS)).await;
+            assert!(timeout.is_ok(), "{time:?}");
+        });
+        assert_eq!(simulation.now(), 2 * time - MS);
+    }
+    let mut simulation = Simulation::new(1);
+    simulation.run(async |_: Process<()>| tokio::time::sleep(Duration::MAX).await);
+    assert_eq!(simulation.now(), longest, "tokio ends each longer sleep then");
+}
+
+// CLOCK: tokio's, which the simulation moves.
+#[test]
+fn a_sleep_of_tokio_of_years_counts_from_its_start() {
+    let mut simulation = Simulation::new(2);
+    let late = simulation.node().spawn(async |_: Process<()>| {
+        tokio::time::sleep(400 * DAY).await;
+    });
+    simulation.advance(390 * DAY);
+    assert!(late.is_alive());
+    simulation.advance(10 * DAY - MS);
+    assert!(late.is_alive());
+    simulation.advance(MS);
+    assert!(!late.is_alive());
+    assert_eq!(simulation.now(), 400 * DAY);
+}
+
 // R3: an infinite timeout is not waited for
 #[test]
 fn a_process_that_waits_forever_is_reported_as_a_deadlock() {
