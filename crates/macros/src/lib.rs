@@ -19,7 +19,13 @@ use syn::{Error, FnArg, ItemFn, LitInt, LitStr, Token, parse_macro_input};
 /// result, so `Result` works. Settings of the node can be given: `#[purlin::main(workers = 2, name
 /// = "shop")]`.
 ///
-/// If the process panics, the program exits with status 101, as it does without purlin.
+/// If the process ends before its function returns, the program exits:
+///
+/// - with status 0 if the process called `purlin::exit` with the reason `normal`, `shutdown` or
+///   `{shutdown, _}`, or stopped its node;
+/// - otherwise with a line on standard error and status 101, as it does after a panic without
+///   purlin: a panic, another reason, or an exit signal, such as the `shutdown` of a linked
+///   supervisor that has given up.
 #[proc_macro_attribute]
 pub fn main(settings: TokenStream, item: TokenStream) -> TokenStream {
     let settings = parse_macro_input!(settings as Settings);

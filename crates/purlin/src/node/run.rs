@@ -1,8 +1,9 @@
 //! Running a process to its end from a thread outside the node: `block_on`, `main` and `test`.
 
 use std::future::Future;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use crate::call::request::block_on;
 use crate::node::context::is_worker;
@@ -45,19 +46,52 @@ impl Node {
         F: FnOnce(Process<M>) -> Fut + Send + 'static,
         Fut: Future<Output = R> + Send + 'static,
     {
+        self.run_process(function).map_err(|ended| ended.reason)
+    }
+
+    #[track_caller]
+    fn run_process<M, R, F, Fut>(&self, function: F) -> Result<R, Ended>
+    where
+        M: Send + 'static,
+        R: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+    {
         assert!(!is_worker(), "blocked on a process inside a process: await it there");
         let stands_still = self.node_state().stands_still.load(Ordering::Relaxed);
         assert!(!stands_still, "blocked on a simulated node: use Simulation::run");
         let (tx, rx) = mpsc::channel();
+        let unwound = Arc::new(AtomicBool::new(false));
+        let guard = UnwindGuard(Arc::clone(&unwound));
         let pid = self.spawn(move |me| async move {
+            let _guard = guard;
             let result = function(me).await;
             // The receiver is on this function's stack, so the send cannot fail.
             let _ = tx.send(result);
         });
         rx.recv().map_err(|_| {
             // The function is dropped slightly before the exit reason is stored.
-            block_on(async { pid.ended().await })
+            let reason = block_on(async { pid.ended().await });
+            // ORDER: the exit reason, which was read before, is stored after the function is dropped.
+            Ended { reason, itself: unwound.load(Ordering::Relaxed) }
         })
+    }
+}
+
+/// End of a process without a result.
+struct Ended {
+    reason: ExitReason,
+    /// Whether its function unwound, by [`crate::exit`] or a panic. An exit signal drops it.
+    itself: bool,
+}
+
+/// Records whether it is dropped while its thread unwinds.
+struct UnwindGuard(Arc<AtomicBool>);
+
+impl Drop for UnwindGuard {
+    fn drop(&mut self) {
+        // ORDER: see `run_process`.
+        self.0.store(thread::panicking(), Ordering::Relaxed);
     }
 }
 
@@ -73,12 +107,18 @@ where
         eprintln!("purlin: {error}");
         std::process::exit(1)
     });
-    let result = node.try_block_on(function);
+    let result = node.run_process(function);
+    // ORDER: a process that the node's stop has ended was ended after this was stored.
+    let stopped = node.node_state().stopping.load(Ordering::SeqCst);
     let report = node.stop_blocking();
     for hog in report.hogs.iter().chain(&report.stranded) {
         eprintln!("purlin: process {} ({}) would not end and was left", hog.id, hog.function);
     }
-    result.unwrap_or_else(|reason| {
+    result.unwrap_or_else(|Ended { reason, itself }| {
+        // WHY not any `shutdown`: it is also the signal of a linked supervisor that has given up.
+        if reason.is_orderly() && (itself || stopped) {
+            std::process::exit(0)
+        }
         eprintln!("purlin: the main process ended: {reason}");
         std::process::exit(101)
     })

@@ -1,5 +1,7 @@
 //! The attribute macros: `#[purlin::test]` and `#[purlin::main]`.
 
+use std::process::Command;
+
 use purlin::{ExitReason, Node, Process, spawn};
 
 // P1: a test without arguments
@@ -54,6 +56,67 @@ fn main_runs_a_node_for_one_process_and_returns_its_result() {
     assert_eq!(program(), Ok(("x".to_string(), 1)));
     assert_eq!(program_with_a_handle(), 42);
     assert!(Node::current().is_none());
+}
+
+/// Environment variable that selects how `ends_early` ends.
+const END: &str = "PURLIN_TEST_MAIN_ENDS";
+
+#[purlin::main(workers = 1)]
+async fn ends_early(me: Process<()>) -> u8 {
+    let node = Node::current().expect("it runs in a process");
+    match std::env::var(END).expect("it is set").as_str() {
+        "normal" => purlin::exit(ExitReason::Normal),
+        "shutdown" => purlin::exit(ExitReason::Shutdown),
+        "shutdown with" => purlin::exit(ExitReason::shutdown_with("upgrade")),
+        "stop" => drop(node.stop().await),
+        "error" => purlin::exit(ExitReason::error("no disk")),
+        "panic" => panic!("on purpose"),
+        "link" => {
+            let gives_up = async |_: Process<()>| purlin::exit(ExitReason::Shutdown);
+            me.spawn_link(gives_up);
+            std::future::pending::<()>().await;
+        }
+        "kill" => {
+            me.pid().exit(ExitReason::Kill);
+            std::future::pending::<()>().await;
+        }
+        other => panic!("{other}"),
+    }
+    unreachable!("the process has ended")
+}
+
+const STATUS: &str = "macros::main_that_ends_early_has_a_status_for_its_exit_reason";
+
+// P2, E1
+#[test]
+fn main_that_ends_early_has_a_status_for_its_exit_reason() {
+    if std::env::var_os(END).is_some() {
+        ends_early();
+        return;
+    }
+    for (end, status, line) in [
+        ("normal", 0, None),
+        ("shutdown", 0, None),
+        ("shutdown with", 0, None),
+        ("stop", 0, None),
+        ("error", 101, Some("no disk")),
+        ("panic", 101, Some("on purpose")),
+        ("link", 101, Some("shutdown")),
+        ("kill", 101, Some("killed")),
+    ] {
+        let program = std::env::current_exe().expect("a test knows its own program");
+        let mut command = Command::new(program);
+        command.args([STATUS, "--exact", "--nocapture"]).env(END, end);
+        let output = command.output().expect("it runs again");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{end}: {text}");
+        let last =
+            text.lines().find_map(|text| text.strip_prefix("purlin: the main process ended: "));
+        match (last, line) {
+            (Some(last), Some(line)) => assert!(last.contains(line), "{end}: {text}"),
+            (last, line) => assert_eq!(last, line, "{end}: {text}"),
+        }
+    }
 }
 
 /// A name that a user's function is likely to have.
