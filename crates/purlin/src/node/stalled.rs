@@ -33,11 +33,11 @@ impl Node {
     /// millisecond while others waited, and still do not (F2). Their worker continues on another
     /// thread, so they hold up no other process.
     ///
-    /// A process that does not yield for 10 milliseconds is reported as a `tracing` warning: it
-    /// computes, blocks, or awaits only what is ready, such as a channel of tokio that has messages.
-    /// Such a loop calls [`consume_budget`](crate::consume_budget). A
-    /// second warning reports the end, with the time it took. If the process computes, its thread
-    /// has a lower priority than others unless [`Builder::os_priorities`](crate::Builder) forbids it.
+    /// Such a process is reported as a `tracing` warning when it has not yielded for 10 milliseconds:
+    /// it computes, blocks, or awaits only what is ready, such as a channel of tokio that has
+    /// messages. Such a loop calls [`consume_budget`](crate::consume_budget). A second warning
+    /// reports the end, with the time it took. A process that delays no other is not reported. If the
+    /// process computes, its thread has a lower priority than others unless [`Builder::os_priorities`](crate::Builder) forbids it.
     ///
     /// ```
     /// use purlin::{Node, Process};
