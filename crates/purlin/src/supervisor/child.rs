@@ -207,8 +207,8 @@ impl<C> ChildSpec<C> {
     }
 
     /// Sets a separate restart intensity of the child: at most `restarts` within `period`, rounded
-    /// up to whole seconds. At one more the supervisor gives up the child, with a report of level
-    /// ERROR, and continues with the others. The child's restarts do not count for the supervisor's
+    /// up to whole seconds, at least one. At one more the supervisor gives up the child, with a report
+    /// of level ERROR, and continues with the others. The child's restarts do not count for the supervisor's
     /// [`intensity`](super::SupervisorSpec::intensity). A child that
     /// [`restart_child`](super::SupervisorRef::restart_child) starts begins with no restarts
     /// counted.

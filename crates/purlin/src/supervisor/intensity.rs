@@ -58,9 +58,11 @@ pub(crate) fn whole_seconds(period: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
-    use super::{Intensity, Limit};
+    use super::{Intensity, Limit, whole_seconds};
 
     /// Returns the number of restarts at these times before the supervisor gives up.
     fn survived(most: usize, period: u64, times: &[u64]) -> usize {
@@ -88,6 +90,14 @@ mod tests {
         for (most, period, times, expected) in table {
             assert_eq!(survived(most, period, times), expected, "{most} in {period}: {times:?}");
         }
+    }
+
+    #[test]
+    fn a_period_is_rounded_up_to_whole_seconds_and_a_period_of_zero_to_one() {
+        for (nanoseconds, seconds) in [(0, 1), (1, 1), (1_000_000_000, 1), (1_000_000_001, 2)] {
+            assert_eq!(whole_seconds(Duration::from_nanos(nanoseconds)), seconds);
+        }
+        assert_eq!(whole_seconds(Duration::MAX), u64::MAX);
     }
 
     proptest! {

@@ -100,8 +100,8 @@ impl SupervisorSpec {
         self
     }
 
-    /// Sets the period of the restart intensity, rounded up to whole seconds; the default is 5
-    /// seconds.
+    /// Sets the period of the restart intensity, rounded up to whole seconds, at least one; the
+    /// default is 5 seconds.
     pub fn period(mut self, period: Duration) -> Self {
         self.period = period;
         self
