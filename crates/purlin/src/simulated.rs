@@ -11,7 +11,7 @@
 //! # At rest
 //!
 //! When no process or task is ready and the node has no timer, tokio may still have one. So the
-//! main future waits for [`LONG`], longer than any timer lasts. If that time passes, no event can
+//! main future waits for [`LONG`], longer than any of its sleeps lasts. If that time passes, no event can
 //! follow, and it is subtracted from the node's clock.
 
 use std::fmt;
@@ -34,9 +34,9 @@ use crate::node::handle::Io;
 use crate::node::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
-/// Virtual time without an event after which no event can follow: 146 years. A sleep of tokio lasts
+/// Virtual time without an event after which no event can follow: 31 years. A sleep of tokio lasts
 /// 30 years at most.
-const LONG: Duration = Simulation::END;
+const LONG: Duration = Duration::from_secs(31 * 365 * 24 * 60 * 60);
 
 /// A node in virtual time.
 pub struct Simulated {
