@@ -1,5 +1,5 @@
-//! Models of mailbox bounds: the count, the wait list, and the flag by which the oldest messages
-//! are dropped.
+//! Models of mailbox bounds: the count, the wait list, and the list of spilled signals by which the
+//! oldest messages are dropped.
 //!
 //! Run with `scripts/test-loom.sh`. All items are used as the layers above use them.
 #![cfg(loom)]
@@ -13,8 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Bound, Code, DropCounters, End, InTurn, NodeCore, Overflow, Owner, RuntimeTypes,
-    SendError, SendMode, SendOutcome, SignalOutcome, Waiter,
+    Address, Body, Bound, Code, ConvertedMessage, DropCounters, End, InTurn, NodeCore, Overflow,
+    Owner, RuntimeTypes, SendError, SendMode, SendOutcome, SignalOutcome, Waiter,
 };
 use queue::Queue;
 
@@ -25,16 +25,22 @@ impl RuntimeTypes for Ground {
     type Local = ();
     type Shared = ();
     type ExitStatus = ();
-    type NodeState = ();
+    /// Number of messages that were queued when their receiver ended.
+    type NodeState = Unread;
 
     fn has_state(&(): &()) -> bool {
         false
     }
 
-    fn closed((): &(), _: &End<'_, Self>, &mut (): &mut ()) {}
+    fn closed(unread: &Unread, end: &End<'_, Self>, &mut (): &mut ()) {
+        unread.fetch_add(end.dropped as usize, Ordering::Relaxed);
+    }
 
-    fn undelivered((): &(), &mut (): &mut (), (): ()) {}
+    fn undelivered(_: &Unread, &mut (): &mut (), (): ()) {}
 }
+
+/// A count. Not loom's atomic, so that it orders nothing.
+type Unread = std::sync::Arc<AtomicUsize>;
 
 impl Queue {
     /// Ends the process, so that the model leaks nothing.
@@ -104,7 +110,7 @@ fn receiver(
     totals: &std::sync::Arc<DropCounters>,
 ) -> (NodeCore<Ground>, Queue, Address<Ground, u32>) {
     let queue = Queue::new();
-    let node_core = NodeCore::new(Box::new(queue.clone()), (), 2, 1);
+    let node_core = NodeCore::new(Box::new(queue.clone()), Unread::default(), 2, 1);
     let bound = Bound::new(1, overflow, std::sync::Arc::clone(totals)).expect("a bound");
     let made = node_core.spawn((), (), bound, (), |(), _: Owner<Ground, u32>| Receiver(does));
     let address = made.expect("there is a slot");
@@ -234,9 +240,9 @@ fn one_of_two_senders_finds_the_mailbox_full() {
     });
 }
 
-// B1, B3: the receiver sees each push past the limit, and keeps at most the limit
+// B1, B3: the receiver sees each spilled message, and keeps at most the limit
 #[test]
-fn oldest_are_dropped_while_senders_keep_pushing() {
+fn oldest_are_dropped_while_senders_keep_sending() {
     model(|| {
         let totals = std::sync::Arc::<DropCounters>::default();
         let (_node_core, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &totals);
@@ -248,9 +254,137 @@ fn oldest_are_dropped_while_senders_keep_pushing() {
         other.join().unwrap();
         queue.run();
         assert_eq!(to.mailbox_len(), 1);
-        let dropped = totals.oldest.load(Ordering::Relaxed);
-        assert_eq!(dropped + totals.newest.load(Ordering::Relaxed), 2);
+        assert_eq!(totals.oldest.load(Ordering::Relaxed), 2);
         assert_eq!(to.bound().map(Bound::dropped), Some(2));
         queue.end(to);
     });
+}
+
+/// Spawns a recorder. Returns its queue, its node core, its address, its log, and the count of the
+/// messages that it left unread.
+fn recorder(
+    recorder: Recorder,
+    limit: usize,
+    totals: &std::sync::Arc<DropCounters>,
+) -> (NodeCore<Ground>, Queue, Address<Ground, u32>, Log, Unread) {
+    let (queue, unread) = (Queue::new(), Unread::default());
+    let node_core = NodeCore::new(Box::new(queue.clone()), Unread::clone(&unread), 2, 1);
+    let bound = Bound::new(limit, Overflow::DropOldest, std::sync::Arc::clone(totals));
+    let log = Log::clone(&recorder.log);
+    let start = |(), _: Owner<Ground, u32>| recorder;
+    let made = node_core.spawn((), (), bound.expect("a bound"), (), start);
+    (node_core, queue, made.expect("there is a slot"), log, unread)
+}
+
+// M2: a sender that was admitted before another one spilled, and spills then, keeps its order
+#[test]
+fn two_senders_keep_their_orders_when_they_spill() {
+    model(|| {
+        let records = Recorder { signalled: true, ..Recorder::default() };
+        let (_node_core, queue, to, log, _) = recorder(records, 2, &std::sync::Arc::default());
+        let sender = beside(&to, |to| {
+            (0..2).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
+        });
+        (10..12).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
+        queue.run();
+        sender.join().unwrap();
+        queue.run();
+        let log = std::mem::take(&mut *log.lock().unwrap());
+        assert!(log.iter().filter(|n| **n < 10).is_sorted(), "{log:?}");
+        queue.end(to);
+    });
+}
+
+// B3: a message that is spilled while the receiver ends is returned, or dropped and counted
+#[test]
+fn message_spilled_at_the_end_of_the_receiver_is_returned_or_counted() {
+    model(|| {
+        let totals = std::sync::Arc::<DropCounters>::default();
+        let ends = Recorder { signalled: true, ..Recorder::default() };
+        let (_node_core, queue, to, log, unread) = recorder(ends, 1, &totals);
+        assert!(to.signal(()).is_ok());
+        let sender =
+            beside(&to, |to| (0..3).filter(|&n| to.send(n, SendMode::Send).is_ok()).count());
+        queue.run();
+        let sent = sender.join().unwrap();
+        assert!(to.has_ended());
+        let dropped = totals.oldest.load(Ordering::Relaxed) as usize;
+        let received = log.lock().unwrap().len();
+        assert_eq!(sent, received + dropped + unread.load(Ordering::Relaxed));
+    });
+}
+
+/// Message that a recorder makes of the first signal.
+const SIGNAL: u32 = 100;
+
+/// Records the messages that it receives, the first signal among them, and ends at the second.
+#[derive(Default)]
+struct Recorder {
+    signalled: bool,
+    log: Log,
+}
+
+/// Received messages. Not loom's lock: only turns and the end of a model use it.
+type Log = std::sync::Arc<std::sync::Mutex<Vec<u32>>>;
+
+impl Body<Ground, u32> for Recorder {
+    type Bound = Bound;
+    type Future = Infallible;
+
+    fn turn(
+        mut code: Code<'_, Self>,
+        me: InTurn<'_, Ground, u32>,
+        _: &mut Context<'_>,
+    ) -> Poll<()> {
+        let Recorder { signalled, log } = code.start().expect("no turn takes it");
+        let mut over = false;
+        let mut handle_signal = |()| {
+            if std::mem::replace(signalled, true) {
+                over = true;
+                return SignalOutcome::Over;
+            }
+            SignalOutcome::Message(ConvertedMessage::new(SIGNAL, 0))
+        };
+        let mailbox = me.mailbox();
+        if mailbox.has_signals() || mailbox.is_past_bound() {
+            mailbox.fetch_within_bound(&mut handle_signal);
+        }
+        while let Some(message) = mailbox.receive(&mut handle_signal) {
+            log.lock().unwrap().push(message);
+        }
+        if over {
+            return Poll::Ready(());
+        }
+        mailbox.listen();
+        Poll::Pending
+    }
+
+    fn name() -> &'static str {
+        "recorder"
+    }
+}
+
+// B1, M2: what one sender sends stays in order, and the latest messages are received
+#[test]
+fn latest_messages_are_received_in_order_before_a_later_signal() {
+    for (limit, last) in [(1, 2), (2, 3)] {
+        model(move || {
+            let (_node_core, queue, to, log, _) =
+                recorder(Recorder::default(), limit, &std::sync::Arc::default());
+            let sender = beside(&to, move |to| {
+                (0..=last)
+                    .for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
+                assert!(to.signal(()).is_ok());
+            });
+            queue.run();
+            sender.join().unwrap();
+            queue.run();
+            let log = std::mem::take(&mut *log.lock().unwrap());
+            assert!(log.is_sorted_by(|a, b| a < b), "{log:?}");
+            // The signal, made into a message, counts for the bound and is not dropped.
+            assert_eq!(log.last(), Some(&SIGNAL), "{log:?}");
+            assert!(limit == 1 || log.contains(&last), "{log:?}");
+            queue.end(to);
+        });
+    }
 }

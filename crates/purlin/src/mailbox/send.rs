@@ -76,7 +76,7 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// A mailbox without a bound always has capacity. Unlike [`send`](Pid::send), this method never
     /// takes the mailbox past its limit, and it works in a process and in a task of any runtime. A
-    /// mailbox that drops the oldest message has capacity up to twice its limit.
+    /// mailbox that drops the oldest message always has capacity.
     ///
     /// ```
     /// # use purlin::{Overflow, Process, SpawnOptions};

@@ -16,8 +16,7 @@ pub struct Drops {
     pub alias: u64,
     /// Rejected by a full mailbox, from senders that did not ask for them back.
     pub rejected: u64,
-    /// Dropped by a full mailbox that drops the newest message, or by one that drops the oldest and
-    /// whose process had not had a turn to do so.
+    /// Dropped by a full mailbox that drops the newest message.
     pub newest: u64,
     /// Dropped by a full mailbox that drops the oldest message.
     pub oldest: u64,

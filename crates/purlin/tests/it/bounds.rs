@@ -110,7 +110,53 @@ async fn a_full_mailbox_with_drop_oldest_keeps_the_latest_messages() {
     assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
 }
 
-// B1: at twice the limit the newest are dropped, as the receiver does not process its mailbox
+// B1, M2: a burst before the receiver runs leaves the latest, in the order sent
+#[purlin::test(workers = 1)]
+async fn a_burst_to_a_mailbox_that_drops_the_oldest_leaves_the_latest() {
+    for (limit, burst) in [(1, 10), (3, 100), (100, 1000)] {
+        let (pid, permit, taken) = taker(bounded(limit, Overflow::DropOldest));
+        (0..burst).for_each(|n| pid.send(n));
+        permit.send(limit).expect("it lives");
+        drop(permit);
+        assert_eq!(taken.await, Ok((burst - limit as u32..burst).collect()));
+    }
+}
+
+// B1, M2: a down message does not overtake the messages of the process that has ended
+#[purlin::test(workers = 1)]
+async fn a_down_message_follows_the_latest_messages_of_a_burst() {
+    #[derive(Debug, PartialEq)]
+    enum Msg {
+        Start(Pid<Pid<Msg>>),
+        Number(u32),
+        Down,
+    }
+    impl From<Down> for Msg {
+        fn from(_: Down) -> Self {
+            Self::Down
+        }
+    }
+    let (done, received) = tokio::sync::oneshot::channel();
+    let receiver = bounded(3, Overflow::DropOldest).spawn(async move |mut me: Process<Msg>| {
+        let Msg::Start(sender) = me.receive().await else { unreachable!("it is sent first") };
+        me.monitor(&sender);
+        sender.send(me.pid());
+        let mut all = Vec::new();
+        while all.last() != Some(&Msg::Down) {
+            all.push(me.receive().await);
+        }
+        done.send(all).expect("the test waits");
+    });
+    let receiver = receiver.expect("there is room");
+    receiver.send(Msg::Start(spawn(async |mut me: Process<Pid<Msg>>| {
+        let to = me.receive().await;
+        (0..10).for_each(|n| to.send(Msg::Number(n)));
+    })));
+    let all = received.await.expect("it receives");
+    assert_eq!(all, [Msg::Number(8), Msg::Number(9), Msg::Down], "the down message counts as one");
+}
+
+// B1: until the receiver processes its mailbox, as many messages again as the limit are queued
 #[test]
 fn a_receiver_that_does_not_yield_has_at_most_twice_its_limit() {
     let node = node(1);
@@ -121,15 +167,15 @@ fn a_receiver_that_does_not_yield_has_at_most_twice_its_limit() {
         begin.send(()).expect("the test waits");
         may_go.recv().expect("the test lets it go");
         yield_now().await;
-        assert_eq!(me.flush(), (10..20).collect::<Vec<_>>());
+        assert_eq!(me.flush(), (90..100).collect::<Vec<_>>());
     });
     let hog = hog.expect("there is room");
     begun.recv().expect("it begins");
     (0..100).for_each(|n| hog.send(n));
-    assert_eq!(hog.mailbox_len(), 20);
+    assert_eq!((hog.mailbox_len(), node.drops().oldest), (10, 80));
     let_go.send(()).expect("it waits");
     assert_eq!(outside(hog.ended()), ExitReason::Normal);
-    assert_eq!((node.drops().newest, node.drops().oldest), (80, 10));
+    assert_eq!((node.drops().newest, node.drops().oldest), (0, 90));
     stop(&node);
 }
 

@@ -36,6 +36,28 @@ impl Batch {
         }
     }
 
+    /// Links headers, the oldest first.
+    ///
+    /// # Safety
+    /// The caller owns the headers and gives them away.
+    pub(crate) unsafe fn link(headers: impl IntoIterator<Item = NonNull<Header>>) -> Self {
+        let mut batch = Self::empty();
+        for header in headers {
+            // SAFETY: the caller owns the headers.
+            unsafe {
+                batch.only_messages &= header.as_ref().tags() & SIGNAL == 0;
+                header.as_ref().set_next(ptr::null_mut());
+                match NonNull::new(batch.newest) {
+                    Some(newest) => newest.as_ref().set_next(header.as_ptr()),
+                    None => batch.oldest = header.as_ptr(),
+                }
+            }
+            batch.newest = header.as_ptr();
+            batch.len += 1;
+        }
+        batch
+    }
+
     /// Reverses a stack of headers.
     ///
     /// # Safety

@@ -10,21 +10,35 @@
 //!
 //! # Dropping the oldest message
 //!
-//! Only the receiver can remove queued messages. A sender that has pushed past the limit raises the
-//! *flag*, and wakes the receiver if the flag was down. The receiver fetches, which consumes the
-//! wake, and then reads the flag. If it is up, the receiver lowers it, fetches again and drops the
-//! excess: a sender that found the flag up had pushed before. If the flag is up again afterwards,
-//! the receiver asks for another turn. At twice the limit the newest message is dropped instead,
-//! because the receiver is then in a turn that does not end.
+//! Only the receiver can remove queued messages. Under [`Overflow::DropOldest`] the sender of a
+//! message that finds the mailbox full *spills* it: it appends the message to a list behind a lock,
+//! and drops the oldest message of the list if there are more than the limit allows. A bit in the
+//! count of sent messages marks the list as in use. It directs all senders there, also with signals,
+//! so that what one sender sends stays in order (M2). The sender that finds the list empty wakes the
+//! receiver.
 //!
-//! COST: one compare-and-swap per message, on a word that all senders write; 80 bytes in the cell
-//! of a bounded process, none in others.
+//! At the beginning of its turn the receiver takes the list, *then* fetches, appends the list to
+//! what it has fetched, and drops the oldest messages in excess of the limit. A sender whose message
+//! is in the list pushed its earlier ones to the inbox before, so the fetch finds them; it pushes
+//! none to the inbox before the bit is cleared. The receiver clears the bit if nothing was spilled
+//! meanwhile, and asks for another turn otherwise. The length of a mailbox does not include the
+//! list.
+//!
+//! COST: one compare-and-swap per message, on a word that all senders write, and a lock for a
+//! message that is spilled; 128 bytes in the cell of a bounded process, none in others.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::{Arc, PoisonError};
 
+use crate::inbox::batch::Batch;
+use crate::inbox::header::{Class, Header};
 use crate::inbox::state::State;
 use crate::inbox::wait_list::WaitList;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+
+/// Bit in the count of sent messages: senders append to the list of spilled signals.
+const SPILLING: u64 = 1 << 63;
 
 /// Overflow policy: what happens to a message for a full mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,7 +62,7 @@ pub enum SendMode {
     Send,
     /// Under [`Overflow::Wait`], does not exceed the limit.
     Try,
-    /// Never exceeds the limit, whatever the policy; the message is never dropped.
+    /// Never exceeds the limit, whatever the policy; the message is not dropped by this send.
     Strict,
 }
 
@@ -66,8 +80,7 @@ pub enum SendOutcome {
 pub struct DropCounters {
     /// Sent to a full mailbox with [`Overflow::Reject`] by a sender that cannot take them back.
     pub rejected: std::sync::atomic::AtomicU64,
-    /// Sent to a full mailbox with [`Overflow::DropNewest`], or with [`Overflow::DropOldest`] at
-    /// twice the limit.
+    /// Sent to a full mailbox with [`Overflow::DropNewest`].
     pub newest: std::sync::atomic::AtomicU64,
     /// The oldest queued message, dropped in favour of newer ones.
     pub oldest: std::sync::atomic::AtomicU64,
@@ -78,16 +91,47 @@ pub struct DropCounters {
 pub struct Bound {
     limit: u32,
     overflow: Overflow,
-    /// More messages are queued than the limit allows, and the receiver has been woken to drop the
-    /// oldest.
-    flag: AtomicBool,
-    /// Messages counted in, less those that left without being received.
+    /// Messages counted in, less those that left without being received; and [`SPILLING`].
     sent: AtomicU64,
+    spilled: Mutex<Spilled>,
     pub(crate) wait_list: WaitList,
     /// Messages dropped by this mailbox.
     dropped: std::sync::atomic::AtomicU64,
     /// Drop counters shared by all mailboxes of the node core.
     totals: Arc<DropCounters>,
+}
+
+/// Signals that were sent to a full mailbox which drops its oldest messages, oldest first.
+#[derive(Debug, Default)]
+struct Spilled {
+    signals: VecDeque<NonNull<Header>>,
+    /// Number of messages among them.
+    messages: usize,
+}
+
+// SAFETY: the list owns the envelopes, whose payloads are `Send`.
+unsafe impl Send for Spilled {}
+
+impl Spilled {
+    /// Removes the oldest message.
+    ///
+    /// COST: linear in the number of other signals before it.
+    fn pop_message(&mut self) -> Option<NonNull<Header>> {
+        // SAFETY: the list owns its envelopes.
+        let is_message = |it: &NonNull<Header>| unsafe { it.as_ref().class() } == Class::Message;
+        let oldest = self.signals.iter().position(is_message)?;
+        self.messages -= 1;
+        self.signals.remove(oldest)
+    }
+}
+
+/// Result of [`Bound::spill`].
+#[derive(Debug)]
+pub(crate) struct SpillOutcome {
+    /// Whether the caller must wake the receiver.
+    pub(crate) wake: bool,
+    /// Message that the caller must drop.
+    pub(crate) dropped: Option<NonNull<Header>>,
 }
 
 /// Result of [`Bound::admit`].
@@ -101,6 +145,8 @@ pub(crate) enum Admission {
     Full,
     /// The mailbox is full, and the message has been counted as dropped.
     Dropped,
+    /// Spill the message.
+    Spill,
     /// The mailbox is full, and the process has ended.
     Ended,
 }
@@ -131,8 +177,8 @@ impl Bound {
         Some(Self {
             limit: u32::try_from(limit).ok().filter(|limit| *limit > 0)?,
             overflow,
-            flag: AtomicBool::new(false),
             sent: AtomicU64::new(0),
+            spilled: Mutex::default(),
             wait_list: WaitList::new(),
             dropped: std::sync::atomic::AtomicU64::new(0),
             totals,
@@ -169,7 +215,6 @@ impl Bound {
         let limit = u64::from(self.limit);
         match (self.overflow, mode) {
             (Overflow::Wait, SendMode::Send) => u64::MAX,
-            (Overflow::DropOldest, _) => 2 * limit,
             _ => limit,
         }
     }
@@ -180,7 +225,7 @@ impl Bound {
         // ORDER: relaxed: no data depends on it. A thread that synchronizes with the receiver sees
         // what was received by then; a sender on the wait list sees what was received when the list
         // was last released, through the list's lock.
-        sent.saturating_sub(received.load(Ordering::Relaxed))
+        (sent & !SPILLING).saturating_sub(received.load(Ordering::Relaxed))
     }
 
     fn waiting(&self, received: &AtomicU64) -> u64 {
@@ -194,7 +239,7 @@ impl Bound {
         let mut sent = self.sent.load(Ordering::Relaxed);
         loop {
             let waiting = Self::waiting_of(sent, received);
-            if waiting >= ceiling {
+            if waiting >= ceiling || sent & SPILLING != 0 {
                 return self.refuse(inbox, mode);
             }
             // WHY not `fetch_add`: a count that is then taken back would shut out other senders.
@@ -216,8 +261,9 @@ impl Bound {
             return Admission::Ended;
         }
         match (self.overflow, mode) {
+            (Overflow::DropOldest, _) => Admission::Spill,
             (Overflow::Wait | Overflow::Reject, _) | (_, SendMode::Strict) => Admission::Full,
-            (Overflow::DropNewest | Overflow::DropOldest, _) => {
+            (Overflow::DropNewest, _) => {
                 self.count(&self.totals.newest);
                 Admission::Dropped
             }
@@ -226,7 +272,8 @@ impl Bound {
 
     /// Returns whether a waiting sender may continue.
     pub(crate) fn has_capacity(&self, received: &AtomicU64) -> bool {
-        self.waiting(received) < self.ceiling(SendMode::Strict)
+        self.overflow == Overflow::DropOldest
+            || self.waiting(received) < self.ceiling(SendMode::Strict)
     }
 
     /// Counts a message that no sender has counted.
@@ -239,23 +286,63 @@ impl Bound {
         self.sent.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Raises the flag after a push past the limit. Returns whether the caller must wake the
-    /// receiver.
-    pub(crate) fn raise_flag(&self) -> bool {
-        // ORDER: release to `lower_flag`: the count and the push.
-        self.overflow == Overflow::DropOldest && !self.flag.swap(true, Ordering::Release)
+    fn lock_spilled(&self) -> MutexGuard<'_, Spilled> {
+        // WHY ignore poisoning: no code panics while the lock is held.
+        self.spilled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the flag is up. The result may be stale.
-    pub(crate) fn is_flag_raised(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
+    /// Returns whether senders append to the list of spilled signals. The result may be stale,
+    /// except for a sender that has appended to it and for the receiver that it has woken.
+    pub(crate) fn is_spilling(&self) -> bool {
+        self.sent.load(Ordering::Relaxed) & SPILLING != 0
     }
 
-    /// Lowers the flag before the receiver fetches. A sender that found the flag up had pushed
-    /// before, and the fetch sees its message; a later sender wakes the receiver again.
-    pub(crate) fn lower_flag(&self) {
-        // ORDER: acquire from `raise_flag`.
-        self.flag.swap(false, Ordering::Acquire);
+    /// Appends a message to the list of spilled signals. Returns `None` if the process has ended.
+    pub(crate) fn spill(&self, inbox: &State, message: NonNull<Header>) -> Option<SpillOutcome> {
+        let mut spilled = self.lock_spilled();
+        if inbox.is_closed() {
+            return None;
+        }
+        // ORDER: relaxed, here and where the bit is cleared: the lock orders what matters.
+        self.sent.fetch_or(SPILLING, Ordering::Relaxed);
+        let wake = spilled.signals.is_empty();
+        spilled.signals.push_back(message);
+        spilled.messages += 1;
+        let dropped = if spilled.messages > self.limit() { spilled.pop_message() } else { None };
+        match dropped {
+            None => self.count_unadmitted(),
+            Some(_) => self.count(&self.totals.oldest),
+        }
+        Some(SpillOutcome { wake, dropped })
+    }
+
+    /// Appends a signal that is not a message to the list, if senders still append to it. Returns
+    /// whether the caller must wake the receiver, or `None` if it must push the signal.
+    pub(crate) fn spill_signal(&self, inbox: &State, signal: NonNull<Header>) -> Option<bool> {
+        let mut spilled = self.lock_spilled();
+        if !self.is_spilling() || inbox.is_closed() {
+            return None;
+        }
+        let wake = spilled.signals.is_empty();
+        spilled.signals.push_back(signal);
+        Some(wake)
+    }
+
+    /// Takes the spilled signals. The caller is the receiver, or has closed the inbox.
+    pub(crate) fn take_spilled(&self) -> Batch {
+        let Spilled { signals, .. } = std::mem::take(&mut *self.lock_spilled());
+        // SAFETY: the list owned the envelopes.
+        unsafe { Batch::link(signals) }
+    }
+
+    /// Directs senders to the inbox again. Returns `false` if signals have been spilled meanwhile.
+    pub(crate) fn end_spilling(&self) -> bool {
+        let spilled = self.lock_spilled();
+        let ends = spilled.signals.is_empty();
+        if ends {
+            self.sent.fetch_and(!SPILLING, Ordering::Relaxed);
+        }
+        ends
     }
 
     /// Returns the number of queued messages in excess of the limit.

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
+use crate::inbox::bound::Overflow;
 use crate::inbox::header::{Class, Envelope, Header, MARKED};
 use crate::process::cell::{
     Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase, bound, exit_status,
@@ -74,7 +75,9 @@ unsafe fn leave(base: NonNull<Base>, references: u32) {
     // handle.
     let (references, alone) = unsafe { deferred_rc::take_deferred(base, own) };
     let has_local = turn & HAS_LOCAL != 0;
-    if alone && cell.inbox.saved() == 0 && !has_local && !cell.inbox.has_arrivals() {
+    // WHY not with a bound: its list of spilled signals may not be empty.
+    let unbounded = cell.vtable.bound_offset == 0;
+    if alone && unbounded && cell.inbox.saved() == 0 && !has_local && !cell.inbox.has_arrivals() {
         // SAFETY: this thread holds all references that exist.
         unsafe { (cell.vtable.free)(base) }
     } else {
@@ -91,14 +94,21 @@ unsafe fn close(base: NonNull<Base>, references: u32, alone: bool) {
     let cell = unsafe { base.as_ref() };
     // SAFETY: this thread ran the last turn, which wrote the exit status. If `alone`, it holds all
     // references.
-    let arrived = unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
+    let mut arrived =
+        unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
+    // SAFETY: the table's reference keeps the cell alive.
+    let bound = unsafe { bound(base) };
+    // WHY not only while senders spill: one that has found the inbox open may be about to.
+    if let Some(bound) = bound.filter(|bound| bound.overflow() == Overflow::DropOldest) {
+        // SAFETY: both batches are owned here.
+        unsafe { arrived.append(bound.take_spilled()) };
+    }
     let has_local = cell.turn.load(Ordering::Relaxed) & HAS_LOCAL != 0;
     if has_local || cell.inbox.saved() > 0 || arrived.len > 0 {
         // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }
-    // SAFETY: the table's reference keeps the cell alive.
-    if let Some(bound) = unsafe { bound(base) } {
+    if let Some(bound) = bound {
         bound.wait_list.wake_all();
     }
     // ORDER: release to `Ref::is_drained`: the queued messages have been dropped and counted.

@@ -433,7 +433,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Returns whether the oldest messages must be dropped. The result may be stale.
     pub fn is_past_bound(self) -> bool {
-        self.0.bound().is_some_and(Bound::is_flag_raised)
+        self.0.bound().is_some_and(Bound::is_spilling)
     }
 
     /// [`Mailbox::fetch`] at the beginning of a turn; drops the oldest messages if the bound is
@@ -442,27 +442,28 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> usize {
-        // WHY before the flag is read: a wake consumed by the fetch was sent after the flag was
-        // raised.
+        // WHY before the bound is asked: a wake consumed by the fetch was sent after a spill.
         let added = self.fetch(true, &mut handle_signal);
-        match self.0.bound().filter(|bound| bound.is_flag_raised()) {
+        match self.0.bound().filter(|bound| bound.is_spilling()) {
             None => added,
-            Some(bound) => added + self.drop_oldest(bound, handle_signal),
+            Some(bound) => added + self.take_spilled(bound, handle_signal),
         }
     }
 
-    /// Lowers the flag, fetches, and drops the oldest messages in excess of the bound, except those
+    /// Takes the spilled signals, and drops the oldest messages in excess of the bound, except those
     /// that were made from signals.
     #[cold]
-    fn drop_oldest(
+    fn take_spilled(
         self,
         bound: &Bound,
-        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> usize {
-        bound.lower_flag();
-        let added = self.fetch(true, handle_signal);
-        // There may be fewer messages: one that is counted and not yet pushed exceeds the bound, if
-        // at all, when its sender raises the flag.
+        // WHY before the fetch: see `bound`.
+        let spilled = bound.take_spilled();
+        let added = self.fetch(true, &mut handle_signal);
+        let added = added + self.sort(spilled.oldest, handle_signal).unwrap_or(0);
+        // There may be fewer messages: one that is counted and not yet pushed, or has been spilled
+        // meanwhile.
         let excess = bound.excess(&self.base().received);
         let oldest = self.save_queue(|save_queue| save_queue.take_oldest_unmarked(excess));
         let mut oldest = oldest.unwrap_or(SaveQueue::new());
@@ -472,8 +473,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             // SAFETY: the header has left the save queue and precedes a message of this type.
             catch_panic(|| drop(unsafe { Envelope::<M>::open(header) }));
         }
-        if bound.is_flag_raised() {
-            // The fetch above may have consumed the wake of the sender that raised the flag again.
+        if !bound.end_spilling() {
+            // The fetch above may have consumed the wake of the sender that spilled.
             self.base().set_flag(RESCHEDULE);
         }
         added

@@ -17,7 +17,7 @@ use crate::inbox::header::{Class, Envelope, Header};
 use crate::process::address::Address;
 use crate::process::cell::{Base, bound};
 use crate::process::deferred_rc;
-use crate::process::send::{handle_excess, push};
+use crate::process::send::{push, spill};
 
 /// Sealed message for a process.
 #[derive(Debug)]
@@ -48,23 +48,21 @@ impl SealedMessage {
         let (cell, bound) = unsafe { (self.to.as_ref(), bound(self.to)) };
         let entry =
             bound.map(|bound| (bound, bound.admit(&cell.inbox, &cell.received, SendMode::Send)));
-        match entry {
-            None | Some((_, Admission::Within | Admission::Past)) => {}
+        // SAFETY: as above; `self` owns the envelope, which holds a message of the receiver's type.
+        let sent = match entry {
+            // No sender can wait.
+            None | Some((_, Admission::Within | Admission::Past)) => unsafe {
+                push(self.to, self.header, Class::Message)
+            },
+            Some((bound, Admission::Spill)) => unsafe { spill(self.to, bound, self.header) },
             Some((_, Admission::Dropped)) => return true,
             Some((_, Admission::Ended)) => return false,
             Some((bound, Admission::Full)) => {
                 bound.reject();
                 return true;
             }
-        }
-        // SAFETY: as above; `self` owns the envelope, which holds a message of the receiver's
-        // type.
-        let sent = unsafe { push(self.to, self.header, Class::Message) };
+        };
         if sent {
-            if let Some((bound, Admission::Past)) = entry {
-                // SAFETY: as above. The result is ignored because no sender can wait.
-                let _ = unsafe { handle_excess(self.to, bound) };
-            }
             let this = ManuallyDrop::new(self);
             // SAFETY: the envelope was given away; `this` still holds its reference and
             // releases it.

@@ -5,12 +5,13 @@
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
-use crate::inbox::bound::{Admission, Bound, Overflow, SendMode, SendOutcome};
+use crate::catch_panic::catch_panic;
+use crate::inbox::bound::{Admission, Bound, SendMode, SendOutcome, SpillOutcome};
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::inbox::state::{Changed, PushOutcome};
 use crate::memory::pool;
 use crate::process::address::{Address, Ref};
-use crate::process::cell::{Base, Runnable};
+use crate::process::cell::{Base, Runnable, bound};
 use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
 
 /// Error of a send, with the message.
@@ -181,6 +182,16 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
             Admission::Full => Err(SendError::Full(message)),
             Admission::Dropped => Ok(SendOutcome::Done),
             Admission::Ended => Err(SendError::NoProcess(message)),
+            Admission::Spill => {
+                let header = Envelope::seal(Class::Message, message);
+                // SAFETY: as for `push` below.
+                unsafe {
+                    match spill(self.base, bound, header) {
+                        true => Ok(SendOutcome::Done),
+                        false => Err(SendError::NoProcess(refused(header))),
+                    }
+                }
+            }
             entry @ (Admission::Within | Admission::Past) => {
                 let header = Envelope::seal(Class::Message, message);
                 // SAFETY: the handle holds a reference. The envelope is owned here, and its class
@@ -189,7 +200,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
                     if !push(self.base, header, Class::Message) {
                         Err(SendError::NoProcess(refused(header)))
                     } else if entry == Admission::Past {
-                        Ok(handle_excess(self.base, bound))
+                        Ok(SendOutcome::Past)
                     } else {
                         Ok(SendOutcome::Done)
                     }
@@ -268,28 +279,72 @@ unsafe fn push_traced(base: NonNull<Base>, header: NonNull<Header>, class: Class
 /// As for [`push`].
 unsafe fn push_signal(base: NonNull<Base>, header: NonNull<Header>) -> bool {
     // SAFETY: by the contract.
-    unsafe { push(base, header, Class::Signal) }
+    unsafe {
+        match bound(base).filter(|bound| bound.is_spilling()) {
+            None => push(base, header, Class::Signal),
+            Some(bound) => spill_signal(base, bound, header),
+        }
+    }
 }
 
-/// Handles a message that was pushed past the limit.
+/// Spills a message to a full mailbox that drops its oldest messages. Returns `false` if the
+/// process has ended; the caller then owns the header again.
 ///
 /// # Safety
-/// The caller holds a reference to the cell, and `bound` is its bound.
-pub(crate) unsafe fn handle_excess(base: NonNull<Base>, bound: &Bound) -> SendOutcome {
-    if bound.overflow() != Overflow::DropOldest {
-        return SendOutcome::Past;
-    }
-    if is_running(base) {
-        exhaust_budget();
-    }
-    // SAFETY: the caller keeps the cell alive. The wake has cleared `ASLEEP`, and a sleeping
-    // process is in its table.
+/// As for [`push`], of a message; `bound` is that of the cell.
+#[cold]
+pub(crate) unsafe fn spill(base: NonNull<Base>, bound: &Bound, header: NonNull<Header>) -> bool {
+    // SAFETY: by the contract.
     unsafe {
-        if bound.raise_flag() && base.as_ref().inbox.wake() {
+        if count_send() {
+            without_trace(|| (base.as_ref().vtable.sent)(base, header));
+        }
+        let Some(SpillOutcome { wake, dropped }) = bound.spill(&base.as_ref().inbox, header) else {
+            return false;
+        };
+        if is_running(base) {
+            exhaust_budget();
+        }
+        if wake {
+            self::wake(base);
+        }
+        // The message is of the cell's type.
+        dropped.inspect(|header| catch_panic(|| (base.as_ref().vtable.discard)(*header)));
+    }
+    true
+}
+
+/// [`push_signal`] while senders append to the list of spilled signals.
+///
+/// # Safety
+/// As for [`push_signal`]; `bound` is that of the cell.
+#[cold]
+unsafe fn spill_signal(base: NonNull<Base>, bound: &Bound, header: NonNull<Header>) -> bool {
+    // SAFETY: by the contract.
+    unsafe {
+        if count_send() {
+            without_trace(|| (base.as_ref().vtable.sent)(base, header));
+        }
+        match bound.spill_signal(&base.as_ref().inbox, header) {
+            None => return push_on(base, header, Class::Signal),
+            Some(true) => wake(base),
+            Some(false) => {}
+        }
+    }
+    true
+}
+
+/// Wakes a process.
+///
+/// # Safety
+/// The caller holds a reference to the cell.
+unsafe fn wake(base: NonNull<Base>) {
+    // SAFETY: by the contract. The wake has cleared `ASLEEP`, and a sleeping process is in its table.
+    unsafe {
+        if base.as_ref().inbox.wake() {
             Runnable::new(base).schedule();
         }
     }
-    SendOutcome::Done
 }
 
 /// Opens an envelope that was not delivered.
