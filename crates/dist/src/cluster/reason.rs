@@ -12,9 +12,10 @@
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
+use purlin_dist_protocol::NodeName;
 use purlin_dist_protocol::frame::InvalidMessage;
 use purlin_dist_protocol::link::DeferredAnswer;
-use purlin_term::Term;
+use purlin_term::{Atom, Term};
 
 use crate::cluster::rpc::encodable::encodable;
 
@@ -82,6 +83,15 @@ fn cause_to_term(why: &Cause) -> Term {
 /// The exit reason `{bad_reason, Why}`, in place of one that cannot be decoded.
 pub(super) fn bad_reason(why: &InvalidMessage) -> Term {
     tagged!("bad_reason", why.to_string().as_str())
+}
+
+/// The exit reason `{badarg, Why}` of a link to a name.
+pub(super) fn link_to_name(name: &Atom, node: &NodeName) -> ExitReason {
+    let why = format!(
+        "{name} on {node} is a name, and a process links to a pid only: monitor the name, or link to \
+         the pid that erlang:whereis/1 returns there"
+    );
+    ExitReason::error(TermReason(tagged!("badarg", why.as_str())))
 }
 
 /// Converts a term to an exit reason.

@@ -108,6 +108,31 @@ async fn links_between_nodes_can_be_set_up_by_either_side() {
     assert_eq!(found(links).await, parse("{so, it, is}"));
 }
 
+// As `link/1` of a BEAM, which fails with `badarg` for a name.
+#[tokio::test]
+async fn a_link_to_a_name_is_refused_and_a_monitor_of_it_is_not() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    beam.eval("register(main, spawn(fun() -> receive stop -> ok end end))").await;
+    let name = beam.name.clone();
+    let links = start(&cluster, "links", async move |mut me, cluster| {
+        me.trap_exit(true);
+        let main = cluster.named::<Term>("main", &name).expect("there is room");
+        let monitor = me.monitor(&main);
+        me.link(&main);
+        let first = exit(&mut me).await;
+        assert_eq!(first.from, Some(main.id()));
+        me.link(&main);
+        me.unlink(&main);
+        main.send(Term::atom("stop"));
+        let last = receive!(me, { Received::Down(down) => Some(down), Received::Exit(_) => None });
+        assert_eq!(last.expect("no exit after the unlink").monitor, monitor);
+        first.reason.to_string()
+    });
+    let reason = found(links).await;
+    let said = "{badarg,<<\"main on beam@127.0.0.1 is a name, and a process links to a pid only";
+    assert!(reason.starts_with(said), "{reason}");
+}
+
 // L5: the other node acknowledges the unlink.
 #[tokio::test]
 async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {

@@ -89,6 +89,9 @@ impl Cluster {
     /// the message arrives; without one it is dropped. A monitor watches the process that has the name when the monitor
     /// arrives (D5). Returns `None` as [`Cluster::pid`] does, and if the name is not a valid atom.
     ///
+    /// A process cannot link to a name, as in Erlang: a link to the handle is answered by an exit signal with the reason
+    /// `{badarg, Why}`.
+    ///
     /// For a name of this node, returns the process that has the name now, if it receives messages of type `M`. Otherwise
     /// signals to the handle are lost, because a node has no connection to itself; this is logged.
     pub fn named<M: Serialize + Send + 'static>(

@@ -2,7 +2,8 @@
 //!
 //! A signal without a connection establishes one, as in Erlang. Acknowledgements, and the ends of links and
 //! monitors, do not: no remote process waits for them without the connection they were set up on. If connecting
-//! fails, messages are dropped, and links and monitors are answered with `noconnection`.
+//! fails, messages are dropped, and links and monitors are answered with `noconnection`. A link to a name, which the
+//! protocol does not have, is answered with `badarg`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -220,8 +221,10 @@ impl<M> Remote<M> {
         let (Some(own), Some(from)) = (self.own.get(), from) else { return };
         let answer = match signal {
             RemoteSignal::Monitor(monitor) => RemoteSignal::Down(monitor, ExitReason::NoConnection),
-            // By a name.
-            RemoteSignal::Link => RemoteSignal::LinkExit(ExitReason::NoConnection),
+            RemoteSignal::Link => match &self.to {
+                Named::Name(name) => RemoteSignal::LinkExit(reason::link_to_name(name, &self.node)),
+                Named::Pid(_) => return,
+            },
             RemoteSignal::Unlink(id) => RemoteSignal::UnlinkAck(id),
             _ => return,
         };
