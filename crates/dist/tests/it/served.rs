@@ -149,6 +149,11 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
         let reply = beam.eval(nonsense).await;
         assert!(reply.starts_with("{exit,{{bad_call,<<"), "{reply}");
     }
+    let arity = beam.eval("C({buy, 1, 2})").await;
+    assert!(
+        arity.starts_with("{exit,{{bad_call,<<\"`buy` takes 1 argument, not 2\">>}"),
+        "{arity}"
+    );
     beam.eval("gen_server:cast(S, nonsense), S ! {no, text}").await;
     assert_eq!(beam.eval("C(left)").await, "4");
     assert_eq!(cluster.undecoded(), 2);

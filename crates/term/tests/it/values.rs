@@ -205,8 +205,14 @@ fn enums_are_written_as_atoms_and_tagged_tuples() {
     }
     reads("{stop}", Command::Stop);
     reads("<<\"stop\">>", Command::Stop);
-    refuses::<Command>("{put,1}", "a variant that holds 1, not 2");
-    refuses::<Command>("get", "invalid type: unit variant, expected newtype variant");
+    refuses::<Command>("{put,1}", "`put` takes 2 arguments, not 1");
+    refuses::<Command>("{get,a,b}", "`get` takes 1 argument, not 2");
+    refuses::<Command>("get", "`get` takes 1 argument, not 0");
+    refuses::<Command>("{stop,now}", "`stop` takes 0 arguments, not 1");
+    for text in ["move", "{move}"] {
+        refuses::<Command>(text, "`move` takes 2 arguments, not 0");
+    }
+    refuses::<Command>("{move,1}", "`move` takes 2 arguments, not 1");
     refuses::<Command>("{1,2}", "a tuple that does not begin with an atom");
     refuses::<Command>(
         "start",

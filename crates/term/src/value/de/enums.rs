@@ -3,36 +3,49 @@
 //! A unit variant is an atom, or a binary with its name. Any variant can be a tuple whose first
 //! element, the *tag*, is the variant's name as an atom.
 
+use std::borrow::Cow;
+
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeSeed, EnumAccess, VariantAccess, Visitor};
 
-use super::deserializer::{Deserializer, unexpected};
+use super::deserializer::Deserializer;
 use crate::token::Token;
 use crate::value::error::ValueError;
 
-/// `EnumAccess` for a unit variant that is an atom or a binary: its name.
-pub(super) type Name<'de> = CowStrDeserializer<'de, ValueError>;
-
-/// `EnumAccess` and `VariantAccess` for a variant that is a tuple.
-pub(super) struct Tagged<'r, 'de> {
-    /// Positioned at the tag; after `variant_seed`, at the element that follows it.
-    pub(super) from: Deserializer<'r, 'de>,
+/// `EnumAccess` and `VariantAccess` for a variant.
+pub(super) struct Variant<'r, 'de> {
+    name: Cow<'de, str>,
+    /// Positioned at the element that follows the tag.
+    from: Deserializer<'r, 'de>,
     /// Number of elements after the tag.
-    pub(super) left: usize,
+    left: usize,
 }
 
-impl Tagged<'_, '_> {
+impl<'r, 'de> Variant<'r, 'de> {
+    /// A variant that is an atom or a binary, its name.
+    pub(super) fn unit(name: Cow<'de, str>, from: Deserializer<'r, 'de>) -> Self {
+        Self { name, from, left: 0 }
+    }
+
+    /// A variant that is a tuple, of which the tag is next.
+    pub(super) fn tagged(from: Deserializer<'r, 'de>, left: usize) -> Result<Self, ValueError> {
+        match from.reader.atom_text()? {
+            Some(name) => Ok(Self { name, from, left }),
+            None => Err(ValueError::mismatch("a tuple that does not begin with an atom")),
+        }
+    }
+
     /// Returns an error if the number of elements after the tag is not `count`.
     fn holds(&self, count: usize) -> Result<(), ValueError> {
         if self.left == count {
             return Ok(());
         }
-        let text = format!("a variant that holds {}, not {count}", self.left);
-        Err(ValueError::mismatch(text))
+        let (name, left, plural) = (&self.name, self.left, if count == 1 { "" } else { "s" });
+        Err(ValueError::mismatch(format!("`{name}` takes {count} argument{plural}, not {left}")))
     }
 }
 
-impl<'r, 'de> EnumAccess<'de> for Tagged<'r, 'de> {
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
     type Error = ValueError;
     type Variant = Self;
 
@@ -40,14 +53,12 @@ impl<'r, 'de> EnumAccess<'de> for Tagged<'r, 'de> {
         self,
         seed: V,
     ) -> Result<(V::Value, Self), ValueError> {
-        match self.from.reader.atom_text()? {
-            Some(text) => Ok((seed.deserialize(Name::new(text))?, self)),
-            None => Err(ValueError::mismatch("a tuple that does not begin with an atom")),
-        }
+        let name = CowStrDeserializer::<ValueError>::new(self.name.clone());
+        Ok((seed.deserialize(name)?, self))
     }
 }
 
-impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     type Error = ValueError;
 
     fn unit_variant(self) -> Result<(), ValueError> {
@@ -78,13 +89,11 @@ impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ValueError> {
-        let one = self.left == 1;
-        match self.from.peek()? {
-            Token::Map(_) | Token::List(_) | Token::Nil if one => {
-                de::Deserializer::deserialize_struct(self.from, "", fields, visitor)
-            }
-            _ if self.left == fields.len() => self.from.elements(visitor, fields.len(), false),
-            other => Err(unexpected(&other, &visitor)),
+        let is_one = self.left == 1;
+        if is_one && matches!(self.from.peek()?, Token::Map(_) | Token::List(_) | Token::Nil) {
+            return de::Deserializer::deserialize_struct(self.from, "", fields, visitor);
         }
+        self.holds(fields.len())?;
+        self.from.elements(visitor, fields.len(), false)
     }
 }

@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 
 use super::access::Bytes;
 use super::deserializer::{Deserializer, unexpected};
-use super::enums::{Name, Tagged};
+use super::enums::Variant;
 use crate::token::Token;
 use crate::value::error::ValueError;
 use crate::value::with::RAW;
@@ -249,18 +249,18 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             Some(0) => return Err(unexpected(&Token::Tuple(0), &visitor)),
             Some(count) => {
                 self.down()?;
-                return visitor.visit_enum(Tagged { from: self, left: usize::from(count) - 1 });
+                return visitor.visit_enum(Variant::tagged(self, usize::from(count) - 1)?);
             }
             None => {}
         }
         match self.token()? {
             Token::Tuple(count @ 1..) => {
                 self.down()?;
-                visitor.visit_enum(Tagged { from: self, left: count - 1 })
+                visitor.visit_enum(Variant::tagged(self, count - 1)?)
             }
-            Token::Atom(text) => visitor.visit_enum(Name::new(text)),
+            Token::Atom(name) => visitor.visit_enum(Variant::unit(name, self)),
             Token::Binary(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => visitor.visit_enum(Name::new(Cow::Borrowed(text))),
+                Ok(name) => visitor.visit_enum(Variant::unit(Cow::Borrowed(name), self)),
                 Err(_) => Err(unexpected(&Token::Binary(bytes), &visitor)),
             },
             other => Err(unexpected(&other, &visitor)),
