@@ -272,9 +272,13 @@ async fn we_call_servers_and_functions_of_a_beam() {
         cluster.call::<Term>("kernel_sup", &beam.name, Term::atom("which_children"), HANG).await;
     assert!(known.expect("it answers").as_list().is_some_and(|children| !children.is_empty()));
     let nobody = cluster.call::<Term>("nobody", &beam.name, Term::NIL, HANG).await;
+    let text = |error: &Result<Term, CallError>| error.as_ref().expect_err("no answer").to_string();
+    assert!(text(&nobody).starts_with("noproc: no process has this name"), "{nobody:?}");
     assert_eq!(nobody, Err(CallError::Ended(ExitReason::NoProcess)));
     let nowhere = "nowhere@127.0.0.1".parse().expect("a name");
     let nowhere = cluster.call::<Term>("rex", &nowhere, Term::NIL, HANG).await;
+    let said = "noconnection: the node of the process is not connected";
+    assert!(text(&nowhere).starts_with(said), "{nowhere:?}");
     assert_eq!(nowhere, Err(CallError::Ended(ExitReason::NoConnection)));
 }
 

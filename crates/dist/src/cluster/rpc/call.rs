@@ -22,8 +22,9 @@ use crate::cluster::rpc::rex;
 /// The reason why a call to a remote process returned no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
-    /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`).
-    #[error("the process ended before it answered: {0}")]
+    /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`). Also the reason by
+    /// which a purlin server refuses a call, such as `{bad_call, Why}`.
+    #[error("{}", Self::why_ended(.0))]
     Ended(ExitReason),
     /// No answer arrived within the timeout.
     #[error("timeout: no answer within {0:?}")]
@@ -46,6 +47,23 @@ pub enum CallError {
     /// The calling process could not be spawned, or the name is not a valid atom.
     #[error("system_limit: no process could be made for the call")]
     NotMade,
+}
+
+impl CallError {
+    /// The text of [`CallError::Ended`].
+    fn why_ended(reason: &ExitReason) -> String {
+        match reason {
+            ExitReason::NoConnection => {
+                "noconnection: the node of the process is not connected, or the connection was lost \
+                 before the answer"
+                    .to_owned()
+            }
+            ExitReason::NoProcess => {
+                "noproc: no process has this name or pid, or it ended before the call arrived".to_owned()
+            }
+            other => format!("the process ended before it answered, or refused the call: {other}"),
+        }
+    }
 }
 
 /// The process that a call is sent to.
