@@ -266,7 +266,7 @@ mod tests {
             me.link(&proxy);
             drop(cluster);
             let reason = me.receive().await.reason;
-            proxy.ended().await;
+            LocalProcess::from(&proxy).ended().await;
             (reason, core.links().len())
         });
         assert_eq!(lost.expect("it ends"), (ExitReason::NoConnection, 0));

@@ -126,6 +126,11 @@ async fn a_link_to_a_name_is_refused_and_a_monitor_of_it_is_not() {
         main.send(Term::atom("stop"));
         let last = receive!(me, { Received::Down(down) => Some(down), Received::Exit(_) => None });
         assert_eq!(last.expect("no exit after the unlink").monitor, monitor);
+        // `ended` monitors.
+        assert_eq!(main.ended().await, ExitReason::NoProcess);
+        let nowhere = "nowhere@127.0.0.1".parse().expect("a name");
+        let nowhere = cluster.named::<Term>("main", &nowhere).expect("there is room");
+        assert_eq!(nowhere.ended().await, ExitReason::NoConnection);
         first.reason.to_string()
     });
     let reason = found(links).await;

@@ -141,7 +141,6 @@ async fn a_message_of_a_connection_is_received_before_the_down_signal_of_its_los
 #[tokio::test]
 async fn proxies_end_with_the_cluster_and_no_new_connection_is_made() {
     let (_epmd, mut beam, cluster) = beam_and_ours().await;
-    let node = cluster.node().clone();
     let theirs: Address<Term> = cluster.named("main", &beam.name).expect("there is room");
     beam.eval("register(main, self())").await;
     theirs.send(Term::atom("here"));
@@ -149,10 +148,8 @@ async fn proxies_end_with_the_cluster_and_no_new_connection_is_made() {
     assert_eq!(beam.eval("monitor_node('ours@127.0.0.1', true)").await, "true");
     drop(cluster);
     assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
-    let ended = tokio::task::spawn_blocking(move || {
-        node.block_on(async move |_: Process<()>| theirs.ended().await)
-    });
-    assert_eq!(ended.await.expect("it ends"), ExitReason::Normal);
+    assert_eq!(in_time("the end", theirs.ended()).await, ExitReason::NoConnection);
+    until("the proxy's end", || theirs.exit_reason() == Some(ExitReason::NoConnection)).await;
     assert_eq!(beam.eval("nodes(hidden)").await, "[]");
 }
 

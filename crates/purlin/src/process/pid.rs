@@ -48,21 +48,20 @@ impl<M: Send + 'static> Pid<M> {
     }
 
     /// Returns whether the process is alive. The result may be outdated when it is returned.
+    ///
+    /// Describes processes of this node only. The address of a remote process (`Cluster::pid` and
+    /// `Cluster::named` of `purlin-dist`) counts as alive until this node stops or leaves the cluster.
+    /// [`ended`](Self::ended), or a monitor, informs about the remote process.
     pub fn is_alive(&self) -> bool {
         !self.address.has_ended()
     }
 
     /// Returns the exit reason; `None` if the process is alive.
+    ///
+    /// Describes processes of this node only, as [`is_alive`](Self::is_alive) does. For a remote one
+    /// it is `noconnection` once this node has left the cluster.
     pub fn exit_reason(&self) -> Option<ExitReason> {
         exit_reason(&self.address)
-    }
-
-    /// Waits for the end of the process and returns the exit reason. By then all messages left in
-    /// its mailbox have been dropped, or passed to [`Process::on_unread`](crate::Process::on_unread).
-    ///
-    /// *Cancellation*: dropping the future changes nothing.
-    pub async fn ended(&self) -> ExitReason {
-        ended(self.address()).await
     }
 
     /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
@@ -71,7 +70,7 @@ impl<M: Send + 'static> Pid<M> {
     }
 }
 
-/// Waits for the end of a process; see [`Pid::ended`].
+/// Waits for the end of a process of this node, which may be a proxy; see [`Pid::ended`].
 pub(crate) async fn ended(process: &Peer) -> ExitReason {
     let mut watching: Option<Watching> = None;
     poll_fn(|cx| {

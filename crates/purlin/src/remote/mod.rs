@@ -27,6 +27,7 @@
 //! any ended process. The tasks that read and write connections run as system processes ([`Node::spawn_system`]).
 
 mod answer;
+mod ended;
 mod layer;
 mod proxy;
 mod reply;
@@ -51,6 +52,7 @@ pub use crate::process::process_ref::sender;
 pub use purlin_raw::with_sender;
 
 use crate::node::erlang_types::Peer;
+use crate::process::pid::ended;
 use crate::signals::end::answer_as_ended;
 use crate::signals::reference::{Reference, batch};
 use crate::signals::signal::{Signal, send_signal};
@@ -126,6 +128,13 @@ impl LocalProcess {
     /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
+    }
+
+    /// Waits for the end of the process and returns the exit reason. Of a proxy, this is the end of the proxy itself.
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    pub async fn ended(&self) -> ExitReason {
+        ended(&self.0).await
     }
 
     /// Returns whether the process is a proxy.

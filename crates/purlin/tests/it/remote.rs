@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use crate::common::{HANG, outside};
+use crate::common::{HANG, outside, until};
 use proptest::prelude::*;
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::server::ServerRef;
@@ -277,6 +277,36 @@ fn linking_or_monitoring_an_ended_remote_process_gives_noproc() {
             assert_eq!(me.receive().await, Msg::Down(monitor, ExitReason::NoProcess));
         }
     });
+}
+
+// D1, D2: also for a future on a thread without a node.
+#[test]
+fn ended_of_a_remote_process_waits_for_that_process() {
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(obedient);
+    let there = bridge.stand_in(&real, &Gate::open());
+    let watchers = || outside(real.details()).expect("it is alive").monitored_by.len();
+    let mut polled = Context::from_waker(Waker::noop());
+    let (mut first, mut dropped) = (Box::pin(there.ended()), Box::pin(there.ended()));
+    assert!(first.as_mut().poll(&mut polled).is_pending());
+    assert!(dropped.as_mut().poll(&mut polled).is_pending());
+    until("both monitor", || watchers() == 2);
+    drop(dropped);
+    until("one monitors", || watchers() == 1);
+    there.send(because("asked"));
+    assert_eq!(outside(first), because("asked"));
+    assert_eq!(outside(there.ended()), ExitReason::NoProcess);
+    assert!(there.is_alive(), "the proxy is");
+}
+
+// A future that cannot monitor does not wait for ever.
+#[test]
+fn ended_of_a_remote_process_on_a_full_node_is_system_limit() {
+    let full = Node::builder().workers(1).max_processes(1).build().unwrap();
+    let bridge = Bridge::between(full, node());
+    let real = bridge.nodes[1].spawn(obedient);
+    let there = bridge.stand_in(&real, &Gate::open());
+    assert_eq!(outside(there.ended()), ExitReason::SystemLimit);
 }
 
 // L5: the remote node acknowledges the unlink, and no exit signal of the link is seen after it.

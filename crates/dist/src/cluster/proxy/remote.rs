@@ -244,7 +244,8 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
     }
 
     fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
-        if self.over { Poll::Ready(ExitReason::Normal) } else { Poll::Pending }
+        // Seen by a holder of the proxy's pid only if the node has left the cluster: other proxies end when they are unused.
+        if self.over { Poll::Ready(ExitReason::NoConnection) } else { Poll::Pending }
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -361,8 +362,8 @@ mod tests {
             let proxy = cluster.named::<Term>("name", &there).expect("there is room");
             cluster.core().end(vec![LocalProcess::from(&proxy)]);
             proxy.send(Term::NIL);
-            (proxy.ended().await, node.drops().ended)
+            (LocalProcess::from(&proxy).ended().await, node.drops().ended)
         });
-        assert_eq!(ended.expect("it ends"), (ExitReason::Normal, 0));
+        assert_eq!(ended.expect("it ends"), (ExitReason::NoConnection, 0));
     }
 }

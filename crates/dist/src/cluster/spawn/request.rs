@@ -418,6 +418,6 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         assert!(to_be.poll_end(&mut cx).is_pending() && to_be.early.is_empty());
         to_be.signal(None, end);
-        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::Normal));
+        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoConnection));
     }
 }
