@@ -74,6 +74,60 @@ const ROWS: &[(u32, &str, &str)] = &[
         "rpc of no function by a C node",
         "{rex, N} ! {self(), {call, nothing, nothing, [1], user}}, receive {rex, R} -> R end",
     ),
+    (
+        25,
+        "rpc of no list of arguments by a C node",
+        "[begin {rex, N} ! {self(), {call, M, F, A, user}}, Badarg(receive {rex, R} -> R end) end
+          || {M, F, A} <- [{erlang, node, [1 | 2]}, {erlang, node, none}, {erlang, 1, []}, {{x}, node, []}]]",
+    ),
+    (
+        25,
+        "call of no list of arguments to rex",
+        "[Badarg(gen_server:call({rex, N}, {Call, M, F, A, user}, infinity)) || Call <- [call, block_call],
+          {M, F, A} <- [{erlang, node, [1 | 2]}, {erlang, node, none}, {erlang, 1, []}, {{x}, node, []}]]",
+    ),
+    (25, "rpc of an improper list", "Badarg(rpc:call(N, erlang, node, [1 | 2]))"),
+    (
+        25,
+        "erpc of an improper list",
+        "try erpc:call(N, erlang, node, [1 | 2]) catch error:{exception, W, [Call | _]} -> {W, Call3(Call)} end",
+    ),
+    (
+        25,
+        "rpc of erlang:apply",
+        "[rpc:call(N, erlang, apply, A) || A <- [[erlang, whereis, [nobody]], [fun erlang:whereis/1, [nobody]],
+          [erlang, apply, [erlang, apply, [fun erlang:whereis/1, [nobody]]]]]]",
+    ),
+    (
+        25,
+        "rpc of erlang:apply of no function",
+        "[begin {badrpc, {'EXIT', {undef, [Call | _]}}} = rpc:call(N, erlang, apply, A), Call3(Call) end
+          || A <- [[nothing, nothing, [1]], [fun nothing:nothing/1, [1]]]]",
+    ),
+    (
+        25,
+        "rpc of erlang:apply with invalid arguments",
+        "[begin {badrpc, {'EXIT', {W, _}}} = rpc:call(N, erlang, apply, A), W end ||
+          A <- [[erlang, node, x], [erlang, node, [1 | 2]], [1, node, []], [fun erlang:node/0, x],
+          [fun erlang:node/0, [1 | 2]], [fun erlang:node/0, [1]], [other, []], [other, x], []]]",
+    ),
+    (25, "erpc of an external fun", "erpc:call(N, fun erlang:node/0)"),
+    (
+        25,
+        "spawn of an external fun",
+        "[Ended(spawn_monitor(N, F)) || F <- [fun erlang:node/0, fun nothing:nothing/0]]",
+    ),
+    (
+        25,
+        "proc_lib:spawn of an external fun",
+        "P = proc_lib:spawn_link(N, fun erlang:node/0), receive {'EXIT', P, Why} -> Why end",
+    ),
+    (
+        25,
+        "eval_everywhere",
+        "rpc:eval_everywhere([N], erlang, send, [self(), cast]), rpc:eval_everywhere([N], erlang, node, x),
+         receive cast -> cast end",
+    ),
     (25, "spawn", "node(spawn(N, erlang, whereis, [nobody]))"),
     (25, "spawn_monitor of no function", "Ended(spawn_monitor(N, nothing, nothing, [1]))"),
     (25, "monitor of an ended process", "P = Dead(N), Ended({P, monitor(process, P)})"),
@@ -108,6 +162,8 @@ const FUNCTIONS: &str = "
     PidOf = fun(N, Name) -> erpc:call(N, erlang, whereis, [Name]) end,
     ServerOf = fun(N) -> PidOf(N, server) end,
     Ended = fun({P, M}) -> receive {'DOWN', M, process, P, Why} -> Why end end,
+    Call3 = fun({M, F, A, _}) -> {M, F, A} end,
+    Badarg = fun({badrpc, {'EXIT', {badarg, [Call | _]}}}) -> Call3(Call) end,
     Dead = fun(N) -> {P, M} = spawn_monitor(N, erlang, whereis, [nobody]), Ended({P, M}), P end,
     functions";
 
@@ -160,6 +216,14 @@ fn processes(cluster: &Cluster) {
         send(&answers, from, [answers.term_of(me.id()).into(), alias.into()]);
         me.receive().await;
     });
+    let sends = cluster.clone();
+    let send = move |mut arguments: Vec<Term>| {
+        if let (Some(message), Some(Term::Pid(to))) = (arguments.pop(), arguments.pop()) {
+            sends.pid::<Term>(&to).expect("there is room").send(message);
+        }
+        std::future::ready(Ok(Term::NIL))
+    };
+    cluster.export("erlang", "send", 2, send).expect("short names");
     node.register("server", &server).expect("the name is free");
     node.register("owner", &owner).expect("the name is free");
     for name in ["mortal_1", "mortal_2", "mortal_3"] {

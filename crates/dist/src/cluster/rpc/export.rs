@@ -1,11 +1,11 @@
 //! Exported functions: functions of this node that remote nodes may call, by module, name and arity.
 //!
 //! `rpc` and `erpc` send a spawn request for a function of `erpc`, which applies the actual function. `spawn` requests
-//! the actual function itself. In both cases a local process is spawned that runs the function.
+//! the actual function itself, or `erlang:apply` of a fun. In all cases a local process is spawned that runs the function.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
-use std::mem::take;
+use std::mem::replace;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
@@ -17,6 +17,7 @@ use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::reason::{CountedReason, TermReason};
+use crate::cluster::rpc::apply::{Called, NoFunction, resolve};
 use crate::cluster::rpc::encodable::{bad_reply, encodable};
 
 /// Pseudo-module whose functions exist in every module.
@@ -29,13 +30,18 @@ pub type Outcome = Result<Term, Term>;
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 pub(crate) type Function = Arc<dyn Fn(Process<Term>, Vec<Term>) -> Running + Send + Sync>;
 
+/// A function with its arguments.
+pub(crate) struct Found {
+    pub(crate) function: Function,
+    pub(crate) arguments: Vec<Term>,
+    called: Called,
+}
+
 /// A requested function with its arguments.
 pub(crate) struct Job {
-    function: Option<Function>,
+    function: Result<Found, NoFunction>,
     /// Tag of the answer if the exit reason of the process is the answer, as for `erpc`.
     result: Option<Term>,
-    /// Module, name and arguments.
-    call: (Term, Term, Vec<Term>),
 }
 
 impl Job {
@@ -45,35 +51,37 @@ impl Job {
         (module, name): (&Atom, &Atom),
         mut arguments: Vec<Term>,
     ) -> Self {
+        let taken = |part: &mut Term| replace(part, Term::NIL);
         let (result, call) = match (module.as_str(), name.as_str(), &mut arguments[..]) {
-            ("erpc", "execute_call", [result, module, name, Term::List(arguments)]) => {
-                (Some(result.clone()), (module.clone(), name.clone(), take(arguments)))
+            ("erpc", "execute_call", [result, module, name, arguments]) => {
+                (Some(taken(result)), [module, name, arguments].map(taken))
             }
-            ("erpc", "execute_cast", [module, name, Term::List(arguments)])
-            | ("proc_lib", "init_p", [_, _, module, name, Term::List(arguments)]) => {
-                (None, (module.clone(), name.clone(), take(arguments)))
+            ("erpc", "execute_cast", [module, name, arguments])
+            | ("proc_lib", "init_p", [_, _, module, name, arguments]) => {
+                (None, [module, name, arguments].map(taken))
             }
-            _ => {
-                let [module, name] = [module, name].map(|it| Term::Atom(it.clone()));
-                (None, (module, name, arguments))
+            ("proc_lib", "init_p", [_, _, fun]) => {
+                let applied = Term::list([taken(fun), Term::NIL]);
+                (None, [Term::atom("erlang"), Term::atom("apply"), applied])
             }
+            _ => (None, [module.clone().into(), name.clone().into(), Term::List(arguments)]),
         };
-        let function = match &call {
-            (Term::Atom(module), Term::Atom(name), arguments) => {
-                exports.find(module, name, arguments.len())
-            }
-            _ => None,
-        };
-        Self { function, result, call }
+        Self { result, ..Self::call(exports, call) }
+    }
+
+    /// The call of `[Module, Function, Arguments]`, whose value is discarded, whether the function exists or not.
+    pub(crate) fn call(exports: &Exports, call: [Term; 3]) -> Self {
+        Self { function: exports.apply(call), result: None }
     }
 
     /// Runs the function and returns the exit reason of its process.
     pub(crate) async fn run(self, me: Process<Term>, connection: &Weak<Connection>) -> ExitReason {
-        let (module, name, arguments) = self.call;
-        let (process, arity) = (me.id(), arguments.len());
-        let (outcome, stack) = match self.function {
-            Some(function) => (function(me, arguments).await, Term::NIL),
-            None => (Err(Term::atom("undef")), not_there(module.clone(), name.clone(), arguments)),
+        let process = me.id();
+        let (outcome, stack, (module, name, arity)) = match self.function {
+            Ok(Found { function, arguments, called }) => {
+                (function(me, arguments).await, Term::NIL, called)
+            }
+            Err(NoFunction { called, why, stack }) => (Err(why), stack, called),
         };
         let answer = match (self.result, outcome) {
             (Some(result), Ok(value)) => [result, Term::atom("return"), value].to_vec(),
@@ -93,11 +101,6 @@ impl Job {
         let _counted = counted.and_then(Result::ok).map(|(counted, _)| counted);
         ExitReason::error(Answer(Cause::new(CountedReason { term, _counted })))
     }
-}
-
-/// The stack trace of an undefined function.
-pub(crate) fn not_there(module: Term, name: Term, arguments: Vec<Term>) -> Term {
-    Term::list([Term::tuple([module, name, Term::List(arguments), Term::NIL])])
 }
 
 /// The exported functions of a node.
@@ -123,6 +126,18 @@ impl Exports {
         });
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         all.insert((module, name, arity), function);
+    }
+
+    /// Looks up the function that `[Module, Function, Arguments]` calls, see [`resolve`].
+    pub(crate) fn apply(&self, call: [Term; 3]) -> Result<Found, NoFunction> {
+        let (module, name, arguments) = resolve(call)?;
+        match self.find(&module, &name, arguments.len()) {
+            Some(function) => {
+                let called = (module, name, arguments.len());
+                Ok(Found { function, arguments, called })
+            }
+            None => Err(NoFunction::undef(module, name, arguments)),
+        }
     }
 
     /// Looks up a function; functions of [`ANY`] are found in every module.

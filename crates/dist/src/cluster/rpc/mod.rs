@@ -1,5 +1,6 @@
 //! Calls between nodes: `gen_server:call`, and `rpc:call` and `erpc:call` of exported functions.
 
+pub(super) mod apply;
 pub(super) mod call;
 pub(super) mod encodable;
 pub(super) mod export;

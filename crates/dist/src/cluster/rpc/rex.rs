@@ -2,21 +2,23 @@
 //! from C nodes (`ei_rpc`) and jinterface (`sendRPC`), and from [`Cluster::rpc`](crate::cluster::Cluster::rpc).
 //!
 //! There is no `rex` process: the connection's reader task handles the requests. Each call runs in a separate
-//! process, so that calls do not wait for each other. A panic is answered with the exit reason of its process.
+//! process, so that calls do not wait for each other. Casts of `rpc:eval_everywhere` run likewise. A panic is answered with the exit reason of its process.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{InvalidMessage, Unread};
 use purlin_term::{Atom, Pid, Term};
+use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::reason;
 use crate::cluster::receive::requests::{Turn, in_turn};
-use crate::cluster::rpc::export::not_there;
-use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::apply::NoFunction;
+use crate::cluster::rpc::export::{Found, Job};
+use crate::cluster::rpc::gen_call::{GenCall, cast};
 
 /// A request to the `rex` of another node.
 pub(crate) fn call(module: impl Into<Term>, name: impl Into<Term>, arguments: Vec<Term>) -> Term {
@@ -73,6 +75,10 @@ pub(crate) fn receive(
 }
 
 fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
+    let message = match cast(message) {
+        Ok(request) => return run_cast(core, request, turn),
+        Err(message) => message,
+    };
     let (caller, request) = match GenCall::try_from(message) {
         Ok(mut call) => {
             let request = std::mem::replace(&mut call.request, Term::NIL);
@@ -92,25 +98,31 @@ fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: 
     }
 }
 
+/// The call in `{Tag, Module, Function, Arguments, GroupLeader}`, if `is_tag` accepts the tag.
+fn requested(request: Term, is_tag: impl FnOnce(&Term) -> bool) -> Option<[Term; 3]> {
+    let Term::Tuple(parts) = request else { return None };
+    let [tag, module, name, arguments, _] = <[Term; 5]>::try_from(parts).ok()?;
+    is_tag(&tag).then_some([module, name, arguments])
+}
+
+/// Runs the function of `{cast, Module, Function, Arguments, GroupLeader}`. Its value is discarded.
+fn run_cast(core: &Arc<Core>, request: Term, turn: Turn) {
+    let Some(call) = requested(request, |tag| tag.is_atom("cast")) else { return };
+    let job = Job::call(&core.exports, call);
+    let runs =
+        async move |me: Process<Term>| in_turn(Some(turn), job.run(me, &Weak::new())).await.0;
+    // At the process limit the request is lost: it has no answer.
+    if let Err(error) = SpawnOptions::new().spawn_on(&core.ids.node, runs) {
+        warn!("a cast to `rex` was dropped: {error}");
+    }
+}
+
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
 /// here and blocks no other call.
-fn run(
-    core: &Arc<Core>,
-    connection: &Arc<Connection>,
-    caller: Caller,
-    mut request: Term,
-    turn: Turn,
-) {
-    let Term::Tuple(parts) = &mut request else { return };
-    let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
-    else {
-        return;
-    };
-    if !(tag.is_atom("call") || tag.is_atom("block_call")) {
-        return;
-    }
-    let (module, name, arguments) = (module.clone(), name.clone(), std::mem::take(arguments));
-    let answer = match start(core, module, name, arguments, Some(turn)) {
+fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, request: Term, turn: Turn) {
+    let is_call = |tag: &Term| tag.is_atom("call") || tag.is_atom("block_call");
+    let Some(call) = requested(request, is_call) else { return };
+    let answer = match apply(core, call, Some(turn)) {
         Ok(answer) => answer,
         Err(refused) => return caller.answer(core, connection, refused),
     };
@@ -129,7 +141,7 @@ fn run(
 /// turn if the function has not waited.
 ///
 /// # Errors
-/// The answer if the function does not exist or no process can be spawned.
+/// The answer if no function can be called or no process can be spawned.
 pub(crate) fn start(
     core: &Arc<Core>,
     module: Atom,
@@ -137,10 +149,18 @@ pub(crate) fn start(
     arguments: Vec<Term>,
     turn: Option<Turn>,
 ) -> Result<impl Future<Output = (Term, Option<Turn>)> + use<>, Term> {
-    let Some(function) = core.exports.find(&module, &name, arguments.len()) else {
-        let stack = not_there(Term::Atom(module), Term::Atom(name), arguments);
-        return Err(failed(tagged!("undef", stack)));
-    };
+    apply(core, [module.into(), name.into(), Term::List(arguments)], turn)
+}
+
+/// [`start`] of `[Module, Function, Arguments]`.
+fn apply(
+    core: &Arc<Core>,
+    call: [Term; 3],
+    turn: Option<Turn>,
+) -> Result<impl Future<Output = (Term, Option<Turn>)> + use<>, Term> {
+    let found = core.exports.apply(call);
+    let Found { function, arguments, .. } =
+        found.map_err(|NoFunction { why, stack, .. }| failed(Term::tuple([why, stack])))?;
     let (sender, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // The receiver waits until this process has ended.
