@@ -124,6 +124,22 @@ const ROWS: &[(u32, &str, &str)] = &[
     ),
     (
         25,
+        "sbcast",
+        "Nodes = rpc:sbcast([N], server, {self(), hi}), receive {P, W} -> {Nodes, node(P), W} end",
+    ),
+    (25, "sbcast to a free name", "rpc:sbcast([N], nobody, hi)"),
+    (
+        25,
+        "send by rex",
+        "{rex, N} ! {self(), {send, server, hi}}, receive {P, W} -> {node(P), W} end",
+    ),
+    (
+        25,
+        "send by rex to a free name",
+        "{rex, N} ! {self(), {send, nobody, hi}}, receive {rex, _, _} = Answer -> Answer end",
+    ),
+    (
+        25,
         "eval_everywhere",
         "rpc:eval_everywhere([N], erlang, send, [self(), cast]), rpc:eval_everywhere([N], erlang, node, x),
          receive cast -> cast end",

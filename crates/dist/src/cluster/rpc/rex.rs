@@ -94,6 +94,9 @@ fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: 
         Caller::Pid(pid) if request.is_atom("features_request") => {
             send_features(core, connection, pid);
         }
+        Caller::Pid(pid) if request.as_tuple().is_some_and(|parts| parts.len() == 3) => {
+            pass_on(core, connection, pid, request);
+        }
         caller => run(core, connection, caller, request, turn),
     }
 }
@@ -115,6 +118,27 @@ fn run_cast(core: &Arc<Core>, request: Term, turn: Turn) {
     if let Err(error) = SpawnOptions::new().spawn_on(&core.ids.node, runs) {
         warn!("a cast to `rex` was dropped: {error}");
     }
+}
+
+/// Passes on the message of `{sbcast, Name, Message}` (`rpc:sbcast`) and answers with this node's name, or that of
+/// `{send, Name, Message}`, which the recipient answers. Without a process of this name, both are answered.
+fn pass_on(core: &Arc<Core>, connection: &Arc<Connection>, from: Pid, request: Term) {
+    let Term::Tuple(parts) = request else { return };
+    let Ok([tag, name, message]) = <[Term; 3]>::try_from(parts) else { return };
+    let is_answered = tag.is_atom("sbcast");
+    if !is_answered && !tag.is_atom("send") {
+        return;
+    }
+    let us = Term::Atom(core.ids.atom.clone());
+    let answer = match name.as_atom().and_then(|name| core.local_name(name.as_str())) {
+        Some(to) if is_answered => {
+            core.send_term(to, message);
+            us.clone()
+        }
+        Some(to) => return core.send_term(to, Term::tuple([from.into(), message])),
+        None => tagged!("nonexisting_name", name),
+    };
+    send(core, connection, from, tagged!("rex", us, answer));
 }
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
