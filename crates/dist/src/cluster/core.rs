@@ -32,6 +32,7 @@ use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::proxy::registry::{Proxies, ProxyCounts};
 use crate::cluster::receive::decoders::Decoders;
 use crate::cluster::rpc::export::Exports;
+use crate::cluster::rpc::unsent::Unsent;
 use crate::cluster::serving::system::Systems;
 
 /// Maximum number of calls to other nodes at a time. A peer can cause calls to any number of nodes, by pids of them.
@@ -54,7 +55,8 @@ pub(super) struct Core {
     /// Links to the processes of all nodes.
     links: Mutex<RemoteLinks<Arc<Connection>>>,
     /// Counts of `State::proxies`.
-    proxy_counts: Arc<ProxyCounts>,
+    pub(super) proxy_counts: Arc<ProxyCounts>,
+    pub(super) unsent: Unsent,
     /// One permit for each call in progress.
     pub(super) dials: Semaphore,
     /// Notified when a connection is established or an attempt ends.
@@ -99,7 +101,7 @@ impl Core {
         let proxy_counts = proxies.counts();
         let state = State { connection_table, connections, calls, proxies, left, watches };
         let (decoders, systems, exports, undecoded) = Default::default();
-        let (nodes, sharers, global) = Default::default();
+        let (nodes, sharers, global, unsent) = Default::default();
         Arc::new(Self {
             ids: Arc::new(ids),
             local,
@@ -111,6 +113,7 @@ impl Core {
             state: Mutex::new(state),
             links: Mutex::default(),
             proxy_counts,
+            unsent,
             dials: Semaphore::new(MAX_DIALS),
             changed: Notify::new(),
             decoders,

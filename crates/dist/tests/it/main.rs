@@ -16,6 +16,7 @@ mod echo;
 mod epmd;
 mod example;
 mod exhaustion;
+mod forwarded;
 mod hosts;
 mod like_a_beam;
 mod limits;

@@ -23,8 +23,17 @@ struct Added {
 }
 
 impl Core {
-    /// Returns the connection to a node; connects first if necessary.
+    /// Returns the connection to a node; connects first if necessary. Answers that waited for it have been sent.
     pub(crate) async fn connect(
+        self: &Arc<Self>,
+        node: &NodeName,
+    ) -> Result<Arc<Connection>, Arc<NoConnection>> {
+        let connection = self.connected_to(node).await?;
+        self.send_unsent(&connection);
+        Ok(connection)
+    }
+
+    async fn connected_to(
         self: &Arc<Self>,
         node: &NodeName,
     ) -> Result<Arc<Connection>, Arc<NoConnection>> {

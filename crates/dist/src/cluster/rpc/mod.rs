@@ -9,3 +9,4 @@ pub(super) mod into_term;
 pub(super) mod offer;
 pub(super) mod reply;
 pub(super) mod rex;
+pub(super) mod unsent;

@@ -1,12 +1,15 @@
-//! Answers to `gen_server:call`.
+//! Answers to `gen_server:call`, and to other requests, whose callers may be processes of nodes without a connection.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use purlin::ExitReason;
 use purlin::remote::{LocalProcess, RemoteSignal};
-use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::control::{Control, Named};
 use purlin_dist_protocol::frame::{Encoded, FRAGMENT_SIZE, Payload};
-use purlin_term::{Reference, Term};
-use tracing::warn;
+use purlin_dist_protocol::link::Origin;
+use purlin_term::{Pid, Reference, Term};
+use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -14,11 +17,12 @@ use crate::cluster::handle::Cluster;
 use crate::cluster::links::monitor_table::{MonitorTable, RemoteMonitor};
 use crate::cluster::rpc::encodable::bad_reply;
 use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::unsent::Answer;
 
 impl GenCall {
     /// The alias in the tag, `[alias|Alias]` or, of `gen_server:multi_call`, `[[alias|Alias]|Monitor]`. An answer sent
     /// to it is dropped if it comes too late.
-    fn alias(&self) -> Option<&Reference> {
+    pub(in crate::cluster) fn alias(&self) -> Option<&Reference> {
         let Term::ImproperList(list) = &self.tag else { return None };
         let list = match list.elements() {
             [Term::ImproperList(inner)] => inner,
@@ -90,17 +94,6 @@ impl GenCall {
         }
     }
 
-    /// Like [`GenCall::answer`], with a reply that can be encoded.
-    pub(in crate::cluster) fn answer_encodable(
-        self,
-        core: &Core,
-        connection: &Arc<Connection>,
-        reply: Term,
-    ) {
-        let answer = Term::tuple([self.tag.clone(), reply]);
-        self.send(core, connection, Payload::Term(answer));
-    }
-
     /// Sends the payload `{Tag, Reply}`, which can be encoded.
     pub(in crate::cluster) fn send(
         &self,
@@ -108,36 +101,169 @@ impl GenCall {
         connection: &Arc<Connection>,
         answer: Payload<'static>,
     ) {
-        // The answer does not identify the sender: any local pid will do.
-        let (flags, from) = (connection.flags(), core.ids.pid_of_node());
-        let by_alias = self
-            .alias()
-            .and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone(), false));
-        let control = by_alias.unwrap_or_else(|| Control::to_pid(flags, from, self.from.clone()));
-        let message = (control, Some(answer));
-        core.put_after_pending(connection, &self.from, None, message);
+        core.send_answer(connection, &self.from, self.alias(), answer);
     }
 }
 
 impl Core {
-    /// Answers a call from a local process, or from a remote one whose node is connected.
-    pub(crate) fn reply(&self, call: GenCall, answer: Term) {
-        if let Some(ours) = self.ids.ours(&call.from) {
-            if let Some(ours) = self.ids.node.local_process(ours) {
-                self.send_term(ours, Term::tuple([call.tag, answer]));
+    /// Sends an answer, after everything that the local process has sent to the recipient.
+    pub(in crate::cluster) fn send_answer(
+        &self,
+        connection: &Arc<Connection>,
+        to: &Pid,
+        alias: Option<&Reference>,
+        answer: Payload<'static>,
+    ) {
+        self.send_unsent(connection);
+        let control = self.answer_control(connection, to, alias);
+        self.put_after_pending(connection, to, None, (control, Some(answer)));
+    }
+
+    fn answer_control(
+        &self,
+        connection: &Connection,
+        to: &Pid,
+        alias: Option<&Reference>,
+    ) -> Control {
+        // The answer does not identify the sender: any local pid will do.
+        let (flags, from) = (connection.flags(), self.ids.pid_of_node());
+        let by_alias =
+            alias.and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone(), false));
+        by_alias.unwrap_or_else(|| Control::to_pid(flags, from, to.clone()))
+    }
+
+    /// The connection to the node of a process.
+    pub(in crate::cluster) fn connection_of(&self, pid: &Pid) -> Option<Arc<Connection>> {
+        self.connection(&pid.node.as_str().parse().ok()?)
+    }
+
+    /// Answers a call from a process of any node. If its node is not connected, it is connected for the answer.
+    pub(crate) fn reply(self: &Arc<Self>, call: GenCall, answer: Term) {
+        match self.connection_of(&call.from) {
+            Some(connection) => {
+                call.answer(self, &connection, answer);
+                connection.suspend_sender(&self.runtime);
             }
-        } else if let Ok(node) = call.from.node.as_str().parse()
-            && let Some(connection) = self.connection(&node)
-        {
-            call.answer(self, &connection, answer);
-            connection.suspend_sender(&self.runtime);
+            None => {
+                let alias = call.alias().cloned();
+                self.answer_to(call.from, alias, Term::tuple([call.tag, answer]));
+            }
+        }
+    }
+
+    /// Sends an answer, which can be encoded, to a process of any node, as [`Core::reply`] does.
+    pub(crate) fn answer_to(self: &Arc<Self>, to: Pid, alias: Option<Reference>, message: Term) {
+        if let Some(ours) = self.ids.ours(&to) {
+            if let Some(ours) = self.ids.node.local_process(ours) {
+                self.send_term(ours, message);
+            }
+        } else if let Some(connection) = self.connection_of(&to) {
+            self.send_answer(&connection, &to, alias.as_ref(), Payload::Term(message));
+        } else if let Ok(node) = to.node.as_str().parse() {
+            self.connect_and_send(node, to, alias, &message);
+        }
+    }
+
+    /// Sends an answer to a process of a node without a connection, when the node is connected. Answers beyond
+    /// [`Settings::answer_limit`](purlin_dist_protocol::link::Settings::answer_limit) are dropped.
+    fn connect_and_send(
+        self: &Arc<Self>,
+        node: NodeName,
+        to: Pid,
+        alias: Option<Reference>,
+        message: &Term,
+    ) {
+        let message = match Encoded::term(message) {
+            Ok(message) => message,
+            Err(why) => {
+                return warn!(to = %Term::from(to), "an answer cannot be sent: {why}");
+            }
+        };
+        let proxies = if self.proxy_counts.may_have(&to) {
+            self.state().proxies.of(&(node.clone(), Named::Pid(to.clone())))
+        } else {
+            Vec::new()
+        };
+        let Some(answer) = self.unsent.count(to, alias, message, self.settings.answer_limit) else {
+            return debug!(peer = %node, "an answer was dropped: too many wait");
+        };
+        if proxies.is_empty() {
+            return self.send_when_connected(node, answer);
+        }
+        let behind = Behind { core: Arc::downgrade(self), node, answer: Some(answer) };
+        let all_before = ExitReason::error(behind);
+        for proxy in proxies {
+            let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());
+            self.ids.node.deliver(&proxy, proxy.id(), signal);
+        }
+    }
+
+    /// Sends an answer when the node is connected; no proxy has earlier messages to its recipient.
+    fn send_when_connected(self: &Arc<Self>, node: NodeName, answer: Answer) {
+        if let Some(connection) = self.connection(&node) {
+            self.send_unsent(&connection);
+            return self.put_answer(&connection, answer);
+        }
+        let is_first = {
+            let mut unsent = self.unsent.lock();
+            let answers = unsent.entry(node.clone()).or_default();
+            answers.push(answer);
+            answers.len() == 1
+        };
+        if is_first {
+            let core = Arc::clone(self);
+            self.runtime.spawn(async move {
+                if let Err(error) = core.connect(&node).await {
+                    let dropped = core.unsent.lock().remove(&node).map_or(0, |all| all.len());
+                    debug!(peer = %node, dropped, "answers were dropped: {error}");
+                }
+            });
+        }
+    }
+
+    /// Sends the answers that wait for this connection.
+    pub(in crate::cluster) fn send_unsent(&self, connection: &Arc<Connection>) {
+        // COST: without such answers, no lock.
+        if self.unsent.is_empty() || connection.is_lost() {
+            return;
+        }
+        let mut unsent = self.unsent.lock();
+        for answer in unsent.remove(&connection.node).into_iter().flatten() {
+            self.put_answer(connection, answer);
+        }
+    }
+
+    fn put_answer(&self, connection: &Connection, answer: Answer) {
+        let Answer { to, alias, message, counted } = answer;
+        let control = self.answer_control(connection, &to, alias.as_ref());
+        connection.put(Origin::Peer, Some(&to), &control, Some(Payload::Encoded(message)));
+        drop(counted);
+    }
+}
+
+/// An answer behind messages that wait for a connection, too. Each proxy with such messages to its recipient drops a
+/// clone of its reference after them, and the answer is sent with the last one (M2).
+#[derive(Debug, thiserror::Error)]
+#[error("an answer for a process of {node}")]
+struct Behind {
+    core: Weak<Core>,
+    node: NodeName,
+    answer: Option<Answer>,
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        if let (Some(core), Some(answer)) = (self.core.upgrade(), self.answer.take()) {
+            core.send_when_connected(self.node.clone(), answer);
         }
     }
 }
 
 impl Cluster {
-    /// Answers a call from a remote process. Drops the answer if the caller's node is disconnected. If the reply cannot be
-    /// encoded, the call exits with `{bad_reply, Why}`.
+    /// Answers a call from a remote process. If the caller's node is not connected, connects to it as Erlang does, and
+    /// drops the answer if that fails or if more than [`Settings::answer_limit`](crate::link::Settings::answer_limit)
+    /// bytes of answers already wait for connections. If the reply cannot be encoded, the call exits with
+    /// `{bad_reply, Why}`.
     pub fn reply(&self, call: GenCall, reply: Term) {
         self.core().reply(call, reply);
     }

@@ -7,9 +7,9 @@
 use std::sync::{Arc, Weak};
 
 use purlin::{Process, SpawnOptions};
-use purlin_dist_protocol::control::Control;
-use purlin_dist_protocol::frame::{InvalidMessage, Unread};
-use purlin_term::{Atom, Pid, Term};
+use purlin_dist_protocol::frame::{InvalidMessage, Payload, Unread};
+use purlin_dist_protocol::link::Link;
+use purlin_term::{Atom, Pid, Reference, Term};
 use tracing::warn;
 
 use crate::cluster::connection::Connection;
@@ -42,10 +42,20 @@ enum Caller {
 }
 
 impl Caller {
-    fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
+    /// Whether the caller is a process of the node that the connection is to.
+    fn is_on(&self, connection: &Connection) -> bool {
+        let (Self::Gen(GenCall { from: pid, .. }) | Self::Pid(pid)) = self;
+        *pid.node.as_str() == *connection.node.as_str()
+    }
+
+    /// Sends the answer, see [`send`].
+    fn answer(self, core: &Arc<Core>, over: &Arc<Connection>, result: Term, turn: Option<Turn>) {
         match self {
-            Self::Gen(call) => call.answer_encodable(core, connection, result),
-            Self::Pid(pid) => send(core, connection, pid, tagged!("rex", result)),
+            Self::Gen(call) => {
+                let alias = call.alias().cloned();
+                send(core, over, (call.from, alias), Term::tuple([call.tag, result]), turn);
+            }
+            Self::Pid(pid) => send(core, over, (pid, None), tagged!("rex", result), turn),
         }
     }
 }
@@ -67,7 +77,7 @@ pub(crate) fn receive(
             .map(|(from, tag, _)| Caller::Gen(GenCall { from, tag, request: Term::NIL }));
         if let Some(caller) = call.or_else(by_pid) {
             let why = Term::tuple([Term::atom("system_limit"), Term::NIL]);
-            caller.answer(core, connection, failed(why));
+            caller.answer(core, connection, failed(why), None);
         }
     })?;
     request(core, connection, term, turn);
@@ -92,10 +102,10 @@ fn request(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: 
     };
     match caller {
         Caller::Pid(pid) if request.is_atom("features_request") => {
-            send_features(core, connection, pid);
+            send_features(core, connection, pid, turn);
         }
         Caller::Pid(pid) if request.as_tuple().is_some_and(|parts| parts.len() == 3) => {
-            pass_on(core, connection, pid, request);
+            pass_on(core, connection, pid, request, turn);
         }
         caller => run(core, connection, caller, request, turn),
     }
@@ -122,7 +132,7 @@ fn run_cast(core: &Arc<Core>, request: Term, turn: Turn) {
 
 /// Passes on the message of `{sbcast, Name, Message}` (`rpc:sbcast`) and answers with this node's name, or that of
 /// `{send, Name, Message}`, which the recipient answers. Without a process of this name, both are answered.
-fn pass_on(core: &Arc<Core>, connection: &Arc<Connection>, from: Pid, request: Term) {
+fn pass_on(core: &Arc<Core>, connection: &Arc<Connection>, from: Pid, request: Term, turn: Turn) {
     let Term::Tuple(parts) = request else { return };
     let Ok([tag, name, message]) = <[Term; 3]>::try_from(parts) else { return };
     let is_answered = tag.is_atom("sbcast");
@@ -138,7 +148,7 @@ fn pass_on(core: &Arc<Core>, connection: &Arc<Connection>, from: Pid, request: T
         Some(to) => return core.send_term(to, Term::tuple([from.into(), message])),
         None => tagged!("nonexisting_name", name),
     };
-    send(core, connection, from, tagged!("rex", us, answer));
+    send(core, connection, (from, None), tagged!("rex", us, answer), Some(turn));
 }
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
@@ -146,17 +156,21 @@ fn pass_on(core: &Arc<Core>, connection: &Arc<Connection>, from: Pid, request: T
 fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, request: Term, turn: Turn) {
     let is_call = |tag: &Term| tag.is_atom("call") || tag.is_atom("block_call");
     let Some(call) = requested(request, is_call) else { return };
-    let answer = match apply(core, call, Some(turn)) {
+    let found = match core.exports.apply(call) {
+        Ok(found) => found,
+        Err(none) => return caller.answer(core, connection, refused(none), Some(turn)),
+    };
+    let answer = match start_found(core, found, Some(turn)) {
         Ok(answer) => answer,
-        Err(refused) => return caller.answer(core, connection, refused),
+        Err(refused) => return caller.answer(core, connection, refused, None),
     };
     let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
     core.runtime.spawn(async move {
         let (value, turn) = answer.await;
         // WHY: the number of functions that have waited, which have no turn, is not bounded. Their answers wait here, in
         // place of the suspension of a process that answers.
-        if turn.is_some() || connection.may_answer().await {
-            caller.answer(&answering, &connection, value);
+        if turn.is_some() || !caller.is_on(&connection) || connection.may_answer().await {
+            caller.answer(&answering, &connection, value, turn);
         }
     });
 }
@@ -173,18 +187,21 @@ pub(crate) fn start(
     arguments: Vec<Term>,
     turn: Option<Turn>,
 ) -> Result<impl Future<Output = (Term, Option<Turn>)> + use<>, Term> {
-    apply(core, [module.into(), name.into(), Term::List(arguments)], turn)
+    let found = core.exports.apply([module.into(), name.into(), Term::List(arguments)]);
+    start_found(core, found.map_err(refused)?, turn)
 }
 
-/// [`start`] of `[Module, Function, Arguments]`.
-fn apply(
+/// The answer to a call of no function.
+fn refused(NoFunction { why, stack, .. }: NoFunction) -> Term {
+    failed(Term::tuple([why, stack]))
+}
+
+/// [`start`] of a function that exists.
+fn start_found(
     core: &Arc<Core>,
-    call: [Term; 3],
+    Found { function, arguments, .. }: Found,
     turn: Option<Turn>,
 ) -> Result<impl Future<Output = (Term, Option<Turn>)> + use<>, Term> {
-    let found = core.exports.apply(call);
-    let Found { function, arguments, .. } =
-        found.map_err(|NoFunction { why, stack, .. }| failed(Term::tuple([why, stack])))?;
     let (sender, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // The receiver waits until this process has ended.
@@ -202,15 +219,36 @@ fn apply(
 }
 
 /// Answers `features_request`, which every BEAM node sends to a published node.
-fn send_features(core: &Core, connection: &Arc<Connection>, to: Pid) {
+fn send_features(core: &Arc<Core>, connection: &Arc<Connection>, to: Pid, turn: Turn) {
     let us = Term::Atom(core.ids.atom.clone());
     let features = Term::list([Term::atom("erpc")]);
-    send(core, connection, to, tagged!("features_reply", us, features));
+    send(core, connection, (to, None), tagged!("features_reply", us, features), Some(turn));
 }
 
-fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
-    let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), to.clone());
-    core.send_after_pending(connection, &to, None, (control, Some(message)));
+/// Sends an answer to the node of its recipient, which need not be the node that the request came from.
+fn send(
+    core: &Arc<Core>,
+    over: &Arc<Connection>,
+    (to, alias): (Pid, Option<Reference>),
+    message: Term,
+    turn: Option<Turn>,
+) {
+    if *to.node.as_str() == *over.node.as_str() {
+        return core.send_answer(over, &to, alias.as_ref(), Payload::Term(message));
+    }
+    let there = core.connection_of(&to);
+    match there.filter(|there| there.link().is_some_and(Link::owes_too_much)) {
+        None => core.answer_to(to, alias, message),
+        // WHY with the turn: the requests of one node cannot fill the memory with answers for another one.
+        Some(there) => {
+            let core = Arc::clone(core);
+            core.runtime.clone().spawn(async move {
+                there.may_answer().await;
+                core.answer_to(to, alias, message);
+                drop(turn);
+            });
+        }
+    }
 }
 
 /// The answer for a function that has failed.
@@ -226,7 +264,7 @@ mod tests {
     use purlin_dist_protocol::Flags;
     use purlin_dist_protocol::frame::Signal;
     use purlin_dist_protocol::handshake::Established;
-    use purlin_dist_protocol::link::{Link, Settings};
+    use purlin_dist_protocol::link::Settings;
     use tokio::io::AsyncReadExt;
     use tokio::runtime::Builder;
     use tokio::sync::{Semaphore, mpsc};

@@ -69,7 +69,7 @@ impl Caller {
     }
 
     /// Sends the answer, encoded from a value.
-    fn encode<T: Serialize + 'static>(&self, core: &Core, value: T) -> Result<(), ValueError> {
+    fn encode<T: Serialize + 'static>(&self, core: &Arc<Core>, value: T) -> Result<(), ValueError> {
         let Some(connection) = self.connection(core) else {
             core.reply(self.call.clone(), purlin_term::to_term(&value)?);
             return Ok(());
