@@ -268,3 +268,48 @@ impl Cluster {
         self.core().reply(call, reply);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use purlin::{Node, Process};
+    use purlin_term::Atom;
+    use tokio::runtime::Builder;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[test]
+    fn answers_that_wait_for_a_connection_are_bounded_and_dropped_when_it_fails() {
+        const BYTES: usize = 1 << 20;
+        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let mut simulated =
+            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let node = simulated.node().clone();
+        let done = simulated.run(async move |_: Process<()>| {
+            let there: NodeName = "there@127.0.0.1".parse().expect("a name");
+            let builder = Cluster::builder("here@127.0.0.1".parse().expect("a name"));
+            // No node listens there.
+            let builder = builder.node_at(there.clone(), ([127, 0, 0, 1], 1).into());
+            let builder = builder.cookie("secret").only_calls();
+            let cluster = builder.start(&node).await.expect("it starts");
+            let core = cluster.core();
+            let most = core.settings.answer_limit / BYTES + 1;
+            let from =
+                Pid { node: Atom::from_static("there@127.0.0.1"), id: 1, serial: 0, creation: 1 };
+            for _ in 0..2 * most {
+                let (tag, request) = (Term::atom("tag"), Term::NIL);
+                let call = GenCall { from: from.clone(), tag, request };
+                cluster.reply(call, Term::from(vec![7; BYTES].as_slice()));
+            }
+            let waiting = core.unsent.lock().get(&there).map_or(0, Vec::len);
+            assert!((most / 2..=most).contains(&waiting), "{waiting}");
+            // CLOCK: virtual time.
+            while !core.unsent.is_empty() {
+                sleep(Duration::from_millis(1)).await;
+            }
+        });
+        done.expect("it ends");
+    }
+}
