@@ -1,7 +1,7 @@
 //! Round trips while other processes compute without yielding: `hog`.
 
 use super::checks::{asked, found, in_order, same};
-use super::experiment::{Experiment, Figure, Invalid, Params, Point, SamplingMode};
+use super::experiment::{Experiment, Figure, Invalid, Params, Point};
 use super::points::{TIME_PER_OPERATION, cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -17,12 +17,11 @@ pub(super) static HOG: Experiment = Experiment {
         "Timers are purlin's, those of the BEAM, tokio's or Go's, set by the users' function. On the BEAM a timer is set to a whole millisecond of its clock, so due times there are whole milliseconds too; purlin's timers tick every 33 µs and tokio's every millisecond, and due times fall between the ticks.",
         "No program asks for privileges, or for more than any user's program may. What the default settings do with priorities stands in the notes of each contender.",
         "Those that compute look now and then whether the run is over, and never await. A contender of which a round trip is still missing two seconds after the last was due starves; it is not asked again.",
-        "Six samples at most, each of 300 ms in the quick profile and of a second in the full one.",
+        "A sample takes 300 ms in the quick profile and a second in the full one. The 99th percentiles of the samples of one contender differ by factors, so there is one in every round.",
     ],
     metric: "round trip p99, open loop",
     unit: "µs",
     figure: Figure::Trips,
-    mode: SamplingMode::Few,
     points: |profile| {
         let ms = if profile == Profile::Quick { 300 } else { 1000 };
         let point = |pace: &str, hogs| {

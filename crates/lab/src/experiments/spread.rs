@@ -1,7 +1,7 @@
 //! Distribution of computing over the cores: `spread`.
 
 use super::checks::{asked, extra, found};
-use super::experiment::{Axis, Experiment, Figure, Point, SamplingMode};
+use super::experiment::{Axis, Experiment, Figure, Point};
 use super::points::{TIME_PER_OPERATION, params};
 use super::savina::pings;
 use super::savina_check::worked;
@@ -25,13 +25,12 @@ pub(super) static SPREAD: Experiment = Experiment {
     notes: &[
         "The computing is the same in all, whatever t is: 40 ms per core in the quick profile and 400 ms in the full one. A time of 1 means that all cores computed all the time, and that calls and switches took none.",
         "A piece of computing is a number of steps of the generator that the protocol names. Before each sample a contender measures how many take t µs, with nothing else to do, and reports the number; the perfect time is that of these steps, at the median speed of all measurements of the contender. What two busy cores take from each other counts against all contenders alike.",
-        "The primary metric is that of t = 10 µs. Not a program of Savina's. Six samples at most.",
+        "The primary metric is that of t = 10 µs. Not a program of Savina's.",
     ],
     metric: "time over perfect time",
     unit: "×",
     x: Some(Axis { param: "us", label: "computing per call, µs", scale: "log" }),
     figure: Figure::OverPerfect(10),
-    mode: SamplingMode::Few,
     points: |profile| {
         let per_core = if profile == Profile::Quick { 40_000 } else { 400_000 };
         let point = |us| {
