@@ -117,14 +117,18 @@ pub(crate) fn call(options: &Call) -> Result<u8, Problem> {
 
 /// Returns a node name that is unique among concurrent callers: it contains the process id and this machine's address.
 /// It is long or short as the callee's is, because nodes with long and short names do not connect. The host `localhost`
-/// serves for a short name: this node does not listen, so the host is never looked up.
+/// serves for a short name: this node does not listen, so the host is never looked up. The address is then before the
+/// `@`, where neither `.` nor `:` is valid.
 ///
 /// WHY not a random name: a BEAM never frees the name of a node it has seen, and process ids repeat.
 fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
     let (own, process) = (own_address(callee.host()), std::process::id());
     let name = match callee.is_long() {
         true => format!("purlin-call-{process}@{own}"),
-        false => format!("purlin-call-{process}-{own}@localhost"),
+        false => {
+            let own = own.to_string().replace(['.', ':'], "-");
+            format!("purlin-call-{process}-{own}@localhost")
+        }
     };
     name.parse().map_err(problem)
 }

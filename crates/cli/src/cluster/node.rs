@@ -54,7 +54,8 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Node {
-    /// Set the node's name: any name, @, and this machine's address or host name
+    /// Set the node's name: letters, digits, _ or -, then @ and this machine's address or host
+    /// name
     #[arg(long, value_name = "NAME", value_parser = str::parse::<NodeName>)]
     name: NodeName,
 

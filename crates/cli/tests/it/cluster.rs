@@ -6,7 +6,7 @@ use std::process::Output;
 
 use crate::support::line;
 use crate::support::nodes::{
-    COOKIE, beam, epmd, eval, free_port, keep_cookie, logged, named, node, run,
+    COOKIE, beam, epmd, eval, free_port, keep_cookie, logged, named, node, run, short_beam,
 };
 
 fn stdout(output: &Output) -> String {
@@ -133,6 +133,16 @@ fn functions_of_a_beam_are_called_with_arguments_in_erlang_syntax() {
 }
 
 #[test]
+fn a_function_of_a_beam_with_a_short_name_is_called() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let _beam = short_beam(folder.path(), &port, "beam@localhost");
+    let words = ["call", "beam@localhost", "erlang", "node", "--cookie", COOKIE];
+    let output = run(folder.path(), &port, &words);
+    assert_eq!(stdout(&output), "beam@localhost\n", "{output:?}");
+}
+
+#[test]
 fn functions_of_our_node_are_called() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     keep_cookie(folder.path(), COOKIE, 0o600);
@@ -175,6 +185,11 @@ fn invalid_cluster_arguments_are_refused_in_one_line() {
         "nowhere.invalid is not known",
     );
     refused(&["call", "a", "m", "f", "--cookie", "x"], "name@host");
+    for name in ["a.b-c_d@127.0.0.1", "é@127.0.0.1"] {
+        let due = "with letters a to z, digits, _ and - before the @";
+        refused(&["node", "--name", name, "--cookie", "x"], due);
+        refused(&["call", name, "m", "f", "--cookie", "x"], due);
+    }
     refused(&["call", a, "m", "f", "{a}", "--cookie", "x"], "give a list, such as '[1, two]'");
     refused(&["call", a, "m", "f", "[a", "--cookie", "x"], "no Erlang term: ");
     refused(&["call", a, &long, "f", "--cookie", "x"], "255");

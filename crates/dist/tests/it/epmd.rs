@@ -1,9 +1,13 @@
 //! Tests with OTP's epmd: registration, look-up, and renewed registration after a restart of epmd.
 
-use crate::support::{Beam, Epmd, Ours, free_port, until_async};
+use std::process::Stdio;
+
+use crate::support::{Beam, Epmd, LOG_TO_STDERR, Ours, free_port, in_time, until_async};
+use purlin_dist::NodeName;
 use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::process::Command;
 
 async fn knows(epmd: &epmd::Epmd, name: &str) -> bool {
     epmd.find(name).await.expect("epmd answers").is_some()
@@ -111,4 +115,29 @@ async fn silent_clients_keep_no_node_from_registering_with_our_server() {
     let known = epmd::Epmd::at(server.address()).names().await.expect("it answers");
     assert!(matches!(&known[..], [(name, _)] if name == "one"), "{known:?}");
     drop((one, silent));
+}
+
+#[tokio::test]
+async fn valid_node_names_are_those_of_a_beam() {
+    const NAMES: &str = r#"
+        io:setopts([{encoding, unicode}]), [S, L] = [list_to_atom("s@" ++ [C, $.]) || C <- [255, 256]],
+        Names = ['a.b@h.x', 'é@h.x', 'a+b@h.x', 'a b@h.x', 'Ab-_9@h.x', '-@h.x', '@h.x', 'a@b@h.x',
+            'a@h .x', 'a@h!.x', 'a@h_.x', 'a@::1', S, L],
+        [case catch net_kernel:start([Name, longnames]) of
+            {ok, _} -> net_kernel:stop(), io:format("+~ts~n", [Name]);
+            _ -> io:format("-~ts~n", [Name])
+        end || Name <- Names], halt()."#;
+    let epmd = Epmd::start();
+    let mut erl = Command::new("erl");
+    erl.args(["-noshell", "-start_epmd", "false", "-kernel", "logger", LOG_TO_STDERR]);
+    erl.args(["-eval", NAMES]).stderr(Stdio::null());
+    erl.env("ERL_EPMD_PORT", epmd.port.to_string()).env("ERL_CRASH_DUMP_SECONDS", "0");
+    let output = in_time("the names", erl.kill_on_drop(true).output()).await.expect("erl is there");
+    let lines = String::from_utf8(output.stdout).expect("text");
+    let lines: Vec<_> = lines.lines().filter(|line| line.starts_with(['+', '-'])).collect();
+    assert_eq!(lines.len(), 14, "{lines:?}");
+    for line in lines {
+        let (is_valid, name) = line.split_at(1);
+        assert_eq!(name.parse::<NodeName>().is_ok(), is_valid == "+", "{name}");
+    }
 }

@@ -62,12 +62,11 @@ pub(crate) fn epmd(port: &str) -> Running {
 const LOG_TO_STDERR: &str =
     "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
 
-fn erl(folder: &Path, port: &str, alive: &str) -> Command {
-    let name = format!("{alive}@127.0.0.1");
+fn erl(folder: &Path, port: &str, form: &str, name: &str) -> Command {
     let mut command = Command::new("erl");
     command
         .args(["+S", "1:1", "+sbwt", "none", "-noinput", "-start_epmd", "false"])
-        .args(["-boot", "start_clean", "-name", &name, "-setcookie", COOKIE])
+        .args(["-boot", "start_clean", form, name, "-setcookie", COOKIE])
         // WHY: a report on standard output would be taken for an answer.
         .args(["-kernel", "logger", LOG_TO_STDERR])
         .env("ERL_EPMD_PORT", port)
@@ -77,7 +76,15 @@ fn erl(folder: &Path, port: &str, alive: &str) -> Command {
 
 /// Starts a BEAM node.
 pub(crate) fn beam(folder: &Path, port: &str, alive: &str) -> Running {
-    let mut command = erl(folder, port, alive);
+    start_beam(erl(folder, port, "-name", &format!("{alive}@127.0.0.1")))
+}
+
+/// Starts a BEAM node with that short name.
+pub(crate) fn short_beam(folder: &Path, port: &str, name: &str) -> Running {
+    start_beam(erl(folder, port, "-sname", name))
+}
+
+fn start_beam(mut command: Command) -> Running {
     let mut beam = Running::start(command.args(["-eval", "io:format(\"ready~n\")"]));
     assert_eq!(beam.line(), "ready");
     beam
@@ -90,7 +97,7 @@ pub(crate) fn eval(folder: &Path, port: &str, expressions: &[&str]) -> Vec<Strin
         program += &format!("io:format(\"~0tp~n\", [{expression}]), ");
     }
     program += "halt()";
-    let mut command = erl(folder, port, "asks");
+    let mut command = erl(folder, port, "-name", "asks@127.0.0.1");
     let output = command.args(["-eval", &program]).output().expect("erl is there");
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }

@@ -127,7 +127,7 @@ const EVALUATE: &str = r#"
     Run([])."#;
 
 /// Configuration of OTP's logger: standard error instead of standard output.
-const LOG_TO_STDERR: &str =
+pub(crate) const LOG_TO_STDERR: &str =
     "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
 
 /// A BEAM node.
