@@ -89,6 +89,22 @@ async fn processes_of_ours_and_of_a_beam_join_one_group() {
 }
 
 #[tokio::test]
+async fn groups_named_by_an_atom_and_by_a_number_with_its_text_are_two_groups() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let groups = scope(&cluster, "pg").await;
+    let (of_number, of_atom) = (idler(&cluster), idler(&cluster));
+    joins(&cluster, &groups, "7", &of_number, true).await;
+    joins(&cluster, &groups, "'7'", &of_atom, true).await;
+    let all = "{ok, _} = pg:start_link(), pg:join(7, self()), pg:join('7', [self(), self()])";
+    beam.eval(all).await;
+    cluster.connect(&beam.name).await.expect("it is there");
+    beam_until(&mut beam, "length(pg:get_members(7)) =:= 2").await;
+    beam_until(&mut beam, "length(pg:get_members('7')) =:= 3").await;
+    until("all", || (members(&groups, "7"), members(&groups, "'7'")) == (2, 3)).await;
+    assert_eq!(beam.eval("lists:sort(pg:which_groups())").await, "[7,'7']");
+}
+
+#[tokio::test]
 async fn a_lost_node_has_no_members_and_a_reconnected_one_has_them_again() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;

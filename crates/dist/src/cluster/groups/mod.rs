@@ -26,7 +26,8 @@ impl Cluster {
     /// node, whatever their message type, are members there. The default scope of the BEAM is `pg`.
     ///
     /// On other nodes a group's name is an atom with the same text. Exception: if the text is another term in Erlang
-    /// syntax, such as `{shop,7}`, the name is that term.
+    /// syntax, such as `{shop,7}`, the name is that term. An atom whose text is another term is quoted: the group `'7'`
+    /// is the atom, `7` the integer.
     ///
     /// A hidden node finds the scopes that exist when it connects; a published one also finds those started later.
     ///

@@ -334,19 +334,24 @@ fn listed(pids: &Term) -> Vec<Pid> {
     }
 }
 
-/// The local name of a group.
+/// The local name of a group: its term in Erlang syntax, without the quotes of an atom that is not confused with another
+/// term without them.
 fn name_of(group: &Term) -> Name {
     match group {
-        Term::Atom(atom) => Name::from(atom.as_str()),
+        Term::Atom(atom) if term_of(atom.as_str()) == *group => Name::from(atom.as_str()),
         other => Name::from(other.to_string().as_str()),
     }
 }
 
 /// The remote name of a group.
-fn term_of(group: &Name) -> Term {
+fn term_of(group: &str) -> Term {
     match group.parse::<Term>() {
         Ok(term) if term.as_atom().is_none() => term,
-        _ => Atom::new(group).map_or_else(|_| Term::from(&**group), Term::Atom),
+        // A quoted atom. Its text is shorter than the name, so the recursion ends.
+        Ok(Term::Atom(atom)) if atom != *group && *name_of(&atom.clone().into()) == *group => {
+            Term::Atom(atom)
+        }
+        _ => Atom::new(group).map_or_else(|_| Term::from(group), Term::Atom),
     }
 }
 
@@ -361,6 +366,20 @@ mod tests {
         {
             let term: Term = text.parse().expect("a term");
             assert_eq!(term_of(&name_of(&term)), term, "{text}");
+        }
+        for (atom, name) in [
+            ("Clerks", "Clerks"),
+            ("a b", "a b"),
+            ("'", "'"),
+            ("''", "''"),
+            ("'a b'", "'a b'"),
+            ("7", "'7'"),
+            ("{shop,7}", "'{shop,7}'"),
+            ("[]", "'[]'"),
+            ("'7'", "'\\'7\\''"),
+        ] {
+            let term = Term::atom(atom);
+            assert_eq!((&*name_of(&term), term_of(&name_of(&term))), (name, term), "{atom}");
         }
         assert_eq!(term_of(&Name::from("not a term {")), Term::atom("not a term {"));
     }
