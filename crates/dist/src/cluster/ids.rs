@@ -39,9 +39,10 @@ impl Ids {
         ours.map_or(Term::atom("undefined"), |ours| self.pid(ours).into())
     }
 
-    /// A pid that denotes the node instead of a process.
+    /// A pid that denotes the node instead of a process. No process can have its number, so a monitor of it fires with
+    /// `noproc`.
     pub(super) fn pid_of_node(&self) -> Pid {
-        Pid { node: self.atom.clone(), id: 0, serial: 0, creation: self.creation }
+        Pid { node: self.atom.clone(), id: u32::MAX, serial: 0, creation: self.creation }
     }
 
     /// The local process with this external pid. Returns `None` if the pid is of another node, or of an earlier
@@ -123,6 +124,7 @@ mod tests {
         assert_eq!(ids.ours(&ids.pid(pid)), Some(pid));
         let of_before = Pid { creation: 6, ..ids.pid(pid) };
         assert_eq!(ids.ours(&of_before), None);
+        assert_eq!(ids.ours(&ids.pid_of_node()), None);
         for number in [1, u64::MAX >> 14, u64::MAX, 0x0123_4567_89ab_cdef] {
             let monitor = MonitorRef::from_number(number);
             assert_eq!(ids.monitor_of(&ids.reference(monitor)), Some(monitor));

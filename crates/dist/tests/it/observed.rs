@@ -287,6 +287,22 @@ async fn every_call_of_observer_gets_the_expected_answer() {
     assert_eq!(beam.eval(found).await, "[clerk,waiting,true,[]]");
 }
 
+// A process that has the pid of the group leader would never answer, and would receive its exit signals.
+#[tokio::test]
+async fn the_group_leader_of_our_processes_is_no_process() {
+    let epmd = Epmd::start();
+    let mut beam = looker(&epmd).await;
+    let _cluster = shop(&epmd).await;
+    beam.eval("{_, G} = C(erlang, process_info, [C(erlang, whereis, [clerk]), group_leader])")
+        .await;
+    let is_ours = "{node(G), lists:member(G, C(erlang, processes, []))}";
+    assert_eq!(beam.eval(is_ours).await, "{'ours@127.0.0.1',false}");
+    let printed = beam.eval("catch io:format(G, \"hello~n\", [])").await;
+    assert!(printed.starts_with("{'EXIT',{terminated,"), "{printed}");
+    let ended = "M = monitor(process, G), receive {'DOWN', M, process, G, Why} -> Why end";
+    assert_eq!(beam.eval(ended).await, "noproc");
+}
+
 #[tokio::test]
 async fn processes_statistics_and_trees_of_observer_are_sent_as_messages() {
     let epmd = Epmd::start();
@@ -389,6 +405,11 @@ async fn remote_processes_linked_to_ours_are_reported_by_their_own_pids() {
         beam.eval(&format!("{links} =:= [{{links, [self()]}}, {{registered_name, []}}]")).await,
         "true"
     );
+    // Its watchers are the remote processes too, once per monitor.
+    let watched = "W = spawn(fun() -> monitor(process, P), receive stop -> ok end end), \
+        {monitored_by, By} = C(erlang, process_info, [P, monitored_by]), lists:sort(By -- [W])";
+    beam.eval("monitor(process, P)").await;
+    assert_eq!(beam.eval(&format!("{watched} =:= [self(), self()]")).await, "true");
     assert_eq!(beam.eval("C(erlang, process_info, [P, registered_name])").await, "[]");
     let parent = beam.eval("C(erlang, process_info, [P, parent])").await;
     assert_eq!(parent, "{parent,undefined}", "what reads the connection has spawned it");

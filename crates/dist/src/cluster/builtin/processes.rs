@@ -7,7 +7,7 @@ use purlin::remote::LocalProcess;
 use purlin::supervisor::SupervisorRef;
 use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
 use purlin_dist_protocol::control::Named;
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Pid, Term};
 use tokio::time::timeout;
 
 use super::function;
@@ -223,7 +223,7 @@ fn value(
         "reductions" => Term::from(info.reductions),
         "parent" => core.ids.pid_or_undefined(parent(core, info)),
         "links" => Term::list(details.links.iter().copied().map(whom)),
-        "monitored_by" => Term::list(details.monitored_by.iter().copied().map(whom)),
+        "monitored_by" => watchers(core, info.id, details),
         "monitors" => Term::list(details.monitors.iter().map(|monitored| {
             let what = match monitored {
                 Monitored::Process(id) => whom(*id),
@@ -275,6 +275,28 @@ fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
     ]
 }
 
+/// Whether this is a process that connects the node to others.
+fn is_system(core: &Core, id: ProcessId) -> bool {
+    core.ids.node.process_info(id).is_some_and(|info| info.is_system)
+}
+
+/// The processes that monitor a process: the local ones, and remote ones instead of the agents that monitor for them.
+fn watchers(core: &Core, of: ProcessId, details: &ProcessDetails) -> Term {
+    let all = details.monitored_by.iter().copied();
+    let (agents, local): (Vec<_>, Vec<_>) = all.partition(|id| is_system(core, *id));
+    let agents: HashSet<ProcessId> = agents.into_iter().collect();
+    let mut all: Vec<Pid> = local.into_iter().map(|id| core.ids.pid(id)).collect();
+    if !agents.is_empty() {
+        let connections: Vec<_> = core.state().connections.values().cloned().collect();
+        for connection in connections {
+            if connection.agent.get().is_some_and(|agent| agents.contains(&agent.id())) {
+                all.extend(connection.monitor_table().watchers_of(of));
+            }
+        }
+    }
+    Term::list(all.into_iter().map(Term::from))
+}
+
 /// Terms for the remote ones among a process's links and monitors. One lookup for all of them, because it scans all
 /// proxies of the cluster.
 fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> {
@@ -282,10 +304,8 @@ fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> 
         Monitored::Process(id) => Some(id),
         _ => None,
     });
-    let all = details.links.iter().chain(&details.monitored_by).chain(monitors).copied();
-    let serves =
-        |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.is_system);
-    let some: HashSet<ProcessId> = all.filter(serves).collect();
+    let all = details.links.iter().chain(monitors).copied();
+    let some: HashSet<ProcessId> = all.filter(|id| is_system(core, *id)).collect();
     let found = if some.is_empty() { Vec::new() } else { core.state().proxies.remotes_of(&some) };
     let terms = found.into_iter().map(|(id, node, named)| match named {
         Named::Pid(pid) => (id, pid.into()),

@@ -110,6 +110,12 @@ impl MonitorTable {
         self.theirs.get(monitor).map(|(of, _)| *of)
     }
 
+    /// The remote processes that monitor a local one, each once per monitor. COST: a scan of all monitors.
+    pub(crate) fn watchers_of(&self, ours: ProcessId) -> Vec<Pid> {
+        let its = self.theirs.values().filter(|(of, _)| *of == ours);
+        its.map(|(_, theirs)| theirs.watcher.clone()).collect()
+    }
+
     /// The newest monitor of the remote process by a name.
     pub(crate) fn newest_by_name(&self, watcher: &Pid) -> Option<Reference> {
         let (_, newest) = self.theirs.get(self.by_name.get(watcher)?.last()?)?;
