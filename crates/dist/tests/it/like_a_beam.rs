@@ -55,6 +55,8 @@ const ROWS: &[(u32, &str, &str)] = &[
          {Result, Mail([])}",
     ),
     (25, "rpc", "rpc:call(N, erlang, whereis, [nobody])"),
+    (25, "is_alive", "rpc:call(N, erlang, is_alive, [])"),
+    (25, "form of the name", "gen_server:call({net_kernel, N}, longnames)"),
     (25, "rpc of no function", "rpc:call(N, nothing, nothing, [1])"),
     (25, "erpc", "node(erpc:call(N, erlang, whereis, [server]))"),
     (25, "erpc of no function", "catch erpc:call(N, nothing, nothing, [1])"),

@@ -260,6 +260,7 @@ async fn every_call_of_observer_gets_the_expected_answer() {
         );
         assert_eq!(beam.eval(&asked).await, "ok", "{call}");
     }
+    assert_eq!(beam.eval("C(init, get_status, [])").await, "{started,started}");
     for call in ["application, which_applications, []", "erlang, whereis, [rb_server]"] {
         let asked = beam.eval(&format!("rpc:block_call(N, {call})")).await;
         assert!(!asked.contains("badrpc"), "{call}: {asked}");

@@ -44,6 +44,8 @@ pub(super) fn export(offer: &Offer<'_>) {
     // All statistics are always enabled.
     offer.at_once("erlang", "system_flag", 2, |_, _| Ok(Term::from(false)));
     offer.at_once("erlang", "node", 0, |core, _| Ok(Term::Atom(core.ids.atom.clone())));
+    offer.at_once("erlang", "is_alive", 0, |_, _| Ok(Term::from(true)));
+    offer.at_once("init", "get_status", 0, |_, _| Ok(pair("started", Term::atom("started"))));
     offer.at_once("erlang", "nodes", 0, |core, _| nodes(core, &[Term::atom("visible")]));
     offer.at_once("erlang", "nodes", 1, |core, arguments| match &arguments[0] {
         Term::List(kinds) => nodes(core, kinds),

@@ -321,8 +321,8 @@ impl Handler {
         self.core.receive(to, message, &mut self.last)
     }
 
-    /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`. Ignores any other request,
-    /// and a call whose answer would go to another node than the sender's.
+    /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`, and `longnames`. Ignores any
+    /// other request, and a call whose answer would go to another node than the sender's.
     fn ask_net_kernel(&self, from: &Pid, message: Term) {
         let Ok(call) = GenCall::try_from(message) else { return };
         let is_auth = |request: &Term| {
@@ -330,8 +330,13 @@ impl Handler {
                 .as_tuple()
                 .is_some_and(|parts| parts.first().is_some_and(|tag| tag.is_atom("is_auth")))
         };
-        if call.from.node == from.node && is_auth(&call.request) {
-            call.answer(&self.core, &self.connection, Term::atom("yes"));
+        let answer = match &call.request {
+            request if is_auth(request) => Term::atom("yes"),
+            request if request.is_atom("longnames") => Term::from(self.core.ids.name.is_long()),
+            _ => return,
+        };
+        if call.from.node == from.node {
+            call.answer(&self.core, &self.connection, answer);
         }
     }
 
