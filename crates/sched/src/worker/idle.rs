@@ -13,9 +13,10 @@
 //! sleeper's check sees the work; or the sleeper comes first, and the notification sees the
 //! sleeper.
 //!
-//! A notification wakes nobody while a worker searches. The last searcher that finds work changes
-//! `state` and then checks all queues once more, too, and wakes a sleeper if they hold work. Again
-//! either its check sees the work, or the notification sees that nobody searches.
+//! While a worker searches, a notification wakes no worker. When the last searcher has found work,
+//! it changes `state`, checks all queues once more, and wakes a sleeper if they hold work. By the
+//! same argument either its check finds the work, or the notification reads a state without
+//! searchers and wakes a sleeper.
 //!
 //! A worker that queues work for itself only loads `state` (`notify_for_own`). It is awake and runs
 //! the work in any case; sysmon wakes a sleeper that this load has missed.

@@ -31,8 +31,10 @@ impl Drop for Counted {
     }
 }
 
-/// Waiting answers, by node. INVARIANT: they are taken and sent under the lock, so that what is sent after that, by any
-/// thread, is sent after them.
+/// Waiting answers, by node.
+///
+/// INVARIANT: the waiting answers of a node are taken and sent under the lock, so that no later message of any thread
+/// precedes them.
 #[derive(Default)]
 pub(crate) struct Unsent {
     nodes: Mutex<HashMap<NodeName, Vec<Answer>>>,
