@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261128T150025Z`, on two workers.
+/// Figures of the stored run of the lab `20261128T184422Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 53.6),
-    ("node: throughput", 10.6),
-    ("node: fan-in of 64", 10.7),
-    ("node: fork-join", 63.7),
-    ("node: thread-ring", 27.3),
+    ("node: ping-pong", 53.0),
+    ("node: throughput", 10.7),
+    ("node: fan-in of 64", 10.6),
+    ("node: fork-join", 62.3),
+    ("node: thread-ring", 25.8),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.
