@@ -48,12 +48,13 @@ impl SealedMessage {
         let (cell, bound) = unsafe { (self.to.as_ref(), bound(self.to)) };
         let entry =
             bound.map(|bound| (bound, bound.admit(&cell.inbox, &cell.received, SendMode::Send)));
-        // SAFETY: as above; `self` owns the envelope, which holds a message of the receiver's type.
         let sent = match entry {
             // No sender can wait.
+            // SAFETY: as above; `self` owns the envelope, which holds a message of the receiver's type.
             None | Some((_, Admission::Within | Admission::Past)) => unsafe {
                 push(self.to, self.header, Class::Message)
             },
+            // SAFETY: likewise.
             Some((bound, Admission::Spill)) => unsafe { spill(self.to, bound, self.header) },
             Some((_, Admission::Dropped)) => return true,
             Some((_, Admission::Ended)) => return false,
