@@ -11,7 +11,7 @@
 //! # At rest
 //!
 //! When no process or task is ready and the node has no timer, tokio may still have one. So the
-//! main future waits for [`LONG`], longer than any of its sleeps lasts. If that time passes, no event can
+//! main future waits for `LONG`, longer than any of its sleeps lasts. If that time passes, no event can
 //! follow, and it is subtracted from the node's clock.
 
 use std::fmt;
