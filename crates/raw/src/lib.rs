@@ -89,10 +89,11 @@ pub use process::context::{
     sends_done, spend_budget, spend_budget_on_receive, trace, with_sender, work_done,
 };
 pub use process::deferred_rc::flush;
-pub use process::mailbox::{ConvertedMessage, Mailbox, SignalOutcome};
+pub use process::mailbox::Mailbox;
 pub use process::owner::{InTurn, Owner};
 pub use process::sealed_message::SealedMessage;
 pub use process::send::SendError;
+pub use process::signal_outcome::{ConvertedMessage, SignalOutcome};
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;
 pub use process::waiter::Waiter;

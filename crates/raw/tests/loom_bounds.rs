@@ -82,7 +82,7 @@ impl Body<Ground, u32> for Receiver {
         };
         let mailbox = me.mailbox();
         if mailbox.has_signals() || mailbox.is_past_bound() {
-            mailbox.fetch_within_bound(&mut handle_signal);
+            mailbox.fetch(true, &mut handle_signal);
         }
         let mut taken = 0;
         while does != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
@@ -347,7 +347,7 @@ impl Body<Ground, u32> for Recorder {
         };
         let mailbox = me.mailbox();
         if mailbox.has_signals() || mailbox.is_past_bound() {
-            mailbox.fetch_within_bound(&mut handle_signal);
+            mailbox.fetch(true, &mut handle_signal);
         }
         while let Some(message) = mailbox.receive(&mut handle_signal) {
             log.lock().unwrap().push(message);

@@ -194,7 +194,7 @@ fn begin_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStar
 
 #[inline(never)]
 fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
-    let added = me.mailbox().fetch_within_bound(move |signal| handle_signal(me, signal));
+    let added = me.mailbox().fetch(true, move |signal| handle_signal(me, signal));
     let ((waits, suspended), exit) = me.read_local(|local| (local.waits(), local.exit()));
     if waits
         && added > 0

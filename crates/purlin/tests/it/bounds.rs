@@ -122,6 +122,26 @@ async fn a_burst_to_a_mailbox_that_drops_the_oldest_leaves_the_latest() {
     }
 }
 
+// B1: messages beyond the bound are received in the same turn
+#[purlin::test(workers = 1)]
+async fn a_turn_receives_the_latest_messages_that_have_exceeded_the_bound() {
+    let options = bounded(1, Overflow::DropOldest);
+    let pid = options.spawn(async |mut me: Process<u32>| {
+        (0..3).for_each(|n| me.pid().send(n));
+        assert_eq!(
+            [me.try_receive(), me.try_receive(), me.try_receive()],
+            [Some(0), Some(2), None]
+        );
+        (3..5).for_each(|n| me.pid().send(n));
+        assert_eq!(me.flush(), [4]);
+        (5..7).for_each(|n| me.pid().send(n));
+        assert!(receive!(me, { 6 => true, after Duration::ZERO => false }));
+        me.pid().send(7);
+        assert_eq!(me.flush(), [7], "no longer past the bound");
+    });
+    assert_eq!(pid.expect("there is room").ended().await, ExitReason::Normal);
+}
+
 // B1, M2: a down message does not overtake the messages of the process that has ended
 #[purlin::test(workers = 1)]
 async fn a_down_message_follows_the_latest_messages_of_a_burst() {

@@ -17,8 +17,8 @@
 //! so that what one sender sends stays in order (M2). The sender that finds the list empty wakes the
 //! receiver.
 //!
-//! At the beginning of its turn the receiver takes the list, *then* fetches, appends the list to
-//! what it has fetched, and drops the oldest messages in excess of the limit. A sender whose message
+//! When the receiver fetches, it takes the list, *then* what is in the inbox, appends the list to
+//! that, and drops the oldest messages in excess of the limit. A sender whose message
 //! is in the list pushed its earlier ones to the inbox before, so the fetch finds them; it pushes
 //! none to the inbox before the bit is cleared. The receiver clears the bit if nothing was spilled
 //! meanwhile, and asks for another turn otherwise. The length of a mailbox does not include the
@@ -335,6 +335,13 @@ impl Bound {
         unsafe { Batch::link(signals) }
     }
 
+    /// Returns the number of queued messages in excess of the limit, not counting those in the list.
+    pub(crate) fn excess(&self, received: &AtomicU64) -> u64 {
+        let spilled = self.lock_spilled();
+        let queued = self.waiting(received).saturating_sub(spilled.messages as u64);
+        queued.saturating_sub(u64::from(self.limit))
+    }
+
     /// Directs senders to the inbox again. Returns `false` if signals have been spilled meanwhile.
     pub(crate) fn end_spilling(&self) -> bool {
         let spilled = self.lock_spilled();
@@ -343,11 +350,6 @@ impl Bound {
             self.sent.fetch_and(!SPILLING, Ordering::Relaxed);
         }
         ends
-    }
-
-    /// Returns the number of queued messages in excess of the limit.
-    pub(crate) fn excess(&self, received: &AtomicU64) -> u64 {
-        self.waiting(received).saturating_sub(u64::from(self.limit))
     }
 
     /// Counts the oldest message as dropped.

@@ -5,7 +5,6 @@
 //! may turn a signal into a message at its position. No operation runs user code while it borrows
 //! the save queue.
 
-use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
@@ -20,48 +19,11 @@ use crate::inbox::state::SingleTake;
 use crate::process::cell::{Base, LISTENING, RESCHEDULE, count};
 use crate::process::context::{budget, is_traced, spend};
 use crate::process::owner::InTurn;
+use crate::process::signal_outcome::SignalOutcome;
 use crate::process::trace::{traced, traced_received};
 
 /// Mailbox of a process during its turn.
 pub struct Mailbox<'t, W: RuntimeTypes, M>(InTurn<'t, W, M>);
-
-/// Result of handling a signal in the receiver.
-#[derive(Debug)]
-pub enum SignalOutcome<M> {
-    /// The signal yields no message.
-    Nothing,
-    /// The signal is replaced by a message, in its position.
-    Message(ConvertedMessage<M>),
-    /// The signal is replaced by a message that precedes all others but earlier priority messages.
-    Priority(ConvertedMessage<M>),
-    /// The process must end: nothing after the signal is received.
-    Over,
-}
-
-/// Message that a signal has turned into, in its envelope.
-#[derive(Debug)]
-pub struct ConvertedMessage<M> {
-    header: NonNull<Header>,
-    message: PhantomData<M>,
-}
-
-impl<M> ConvertedMessage<M> {
-    /// Seals a message, marked with a number by which [`Mailbox::withdraw`] finds it.
-    pub fn new(message: M, mark: u64) -> Self {
-        Self { header: Envelope::seal_marked(message, mark), message: PhantomData }
-    }
-
-    fn into_header(self) -> NonNull<Header> {
-        ManuallyDrop::new(self).header
-    }
-}
-
-impl<M> Drop for ConvertedMessage<M> {
-    fn drop(&mut self) {
-        // SAFETY: `self` owns the envelope, which holds an `M` and is not used again.
-        drop(unsafe { Envelope::<M>::open(self.header) });
-    }
-}
 
 /// Save queue during a scan. The scan owns it, so that no message leaves it while user code examines
 /// one. The drop puts it back into the mailbox, before messages that were fetched meanwhile.
@@ -151,7 +113,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Returns whether a signal or a wake arrived since the last fetch.
     pub fn has_arrivals(self) -> bool {
-        self.base().inbox.has_arrivals()
+        self.base().inbox.has_arrivals() || self.is_past_bound()
     }
 
     /// Returns whether a turn should begin with a fetch: a wake, or a signal that is not a message,
@@ -169,17 +131,37 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     ///
     /// `handle_signal` may receive what is in the save queue. If it panics, what arrived behind the
     /// signal is leaked.
+    ///
+    /// If messages have exceeded the bound, drops the oldest in excess, except those that were made
+    /// from signals.
     #[inline(never)]
     pub fn fetch(
         self,
         beginning: bool,
-        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> usize {
+        // WHY before the bound is asked: a wake consumed here was sent after a spill.
+        let Some(added) = self.fetch_inbox(beginning, &mut handle_signal) else { return 0 };
+        match self.0.bound().filter(|bound| bound.is_spilling()) {
+            None => added,
+            Some(bound) => {
+                self.fetch_spilled(bound, beginning, handle_signal).map_or(0, |more| added + more)
+            }
+        }
+    }
+
+    /// [`Mailbox::fetch`] from the inbox only. Returns `None` if the process must end.
+    #[inline(always)]
+    fn fetch_inbox(
+        self,
+        beginning: bool,
+        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<usize> {
         let arrived = self.take(beginning);
         if arrived.only_messages {
-            return arrived.len;
+            return Some(arrived.len);
         }
-        self.sort(arrived.oldest, handle_signal).unwrap_or(0)
+        self.sort(arrived.oldest, handle_signal)
     }
 
     /// Receives the oldest message, from the inbox if the save queue is empty.
@@ -193,7 +175,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             let single = |now: *mut Contention| unsafe { base.inbox.take_single(&mut *now) };
             match base.contention.with_mut(single) {
                 SingleTake::Message(header) => header,
-                SingleTake::Nothing => return None,
+                SingleTake::Nothing => self.pop_spilled(handle_signal)?,
                 SingleTake::Others => self.take_of_several(handle_signal)?,
             }
         };
@@ -216,10 +198,22 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                 self.sort(oldest, &mut handle_signal)?;
             }
             match self.pop() {
-                None if !only_messages && self.has_arrivals() => {}
+                None if !only_messages && self.base().inbox.has_arrivals() => {}
+                None => return self.pop_spilled(handle_signal),
                 popped => return popped,
             }
         }
+    }
+
+    /// Takes the oldest of the spilled messages, if there is one.
+    #[inline(always)]
+    fn pop_spilled(
+        self,
+        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<NonNull<Header>> {
+        let bound = self.0.bound().filter(|bound| bound.is_spilling())?;
+        self.fetch_spilled(bound, false, handle_signal)?;
+        self.pop()
     }
 
     /// Receives the oldest message of the save queue.
@@ -436,34 +430,22 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self.0.bound().is_some_and(Bound::is_spilling)
     }
 
-    /// [`Mailbox::fetch`] at the beginning of a turn; drops the oldest messages if the bound is
-    /// exceeded.
-    pub fn fetch_within_bound(
-        self,
-        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> usize {
-        // WHY before the bound is asked: a wake consumed by the fetch was sent after a spill.
-        let added = self.fetch(true, &mut handle_signal);
-        match self.0.bound().filter(|bound| bound.is_spilling()) {
-            None => added,
-            Some(bound) => added + self.take_spilled(bound, handle_signal),
-        }
-    }
-
-    /// Takes the spilled signals, and drops the oldest messages in excess of the bound, except those
-    /// that were made from signals.
+    /// Takes the spilled signals, after all that their senders have sent before, and drops the oldest
+    /// messages in excess of the bound, except those that were made from signals. Returns `None` if
+    /// the process must end.
     #[cold]
-    fn take_spilled(
+    #[inline(never)]
+    fn fetch_spilled(
         self,
         bound: &Bound,
+        beginning: bool,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> usize {
+    ) -> Option<usize> {
         // WHY before the fetch: see `bound`.
         let spilled = bound.take_spilled();
-        let added = self.fetch(true, &mut handle_signal);
-        let added = added + self.sort(spilled.oldest, handle_signal).unwrap_or(0);
-        // There may be fewer messages: one that is counted and not yet pushed, or has been spilled
-        // meanwhile.
+        let fetched = self.fetch_inbox(beginning, &mut handle_signal);
+        let sorted = self.sort(spilled.oldest, handle_signal);
+        // There may be fewer messages: one may be counted and not yet pushed.
         let excess = bound.excess(&self.base().received);
         let oldest = self.save_queue(|save_queue| save_queue.take_oldest_unmarked(excess));
         let mut oldest = oldest.unwrap_or(SaveQueue::new());
@@ -477,7 +459,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             // The fetch above may have consumed the wake of the sender that spilled.
             self.base().set_flag(RESCHEDULE);
         }
-        added
+        Some(fetched? + sorted?)
     }
 
     /// Releases the waiting senders if there is capacity. Call at the end of a turn.

@@ -12,6 +12,7 @@ pub(crate) mod node_base;
 pub(crate) mod owner;
 pub(crate) mod sealed_message;
 pub(crate) mod send;
+pub(crate) mod signal_outcome;
 pub(crate) mod snapshot;
 pub(crate) mod trace;
 pub(crate) mod turn;

@@ -76,6 +76,11 @@ impl Crowd {
         }
     }
 
+    /// Returns whether a worker's thread computes in a long turn.
+    pub(crate) fn includes(&self, index: usize) -> bool {
+        self.computes[index]
+    }
+
     /// Returns whether computing threads may occupy all processors, by the last count.
     pub(crate) fn is_full(&self) -> bool {
         self.full

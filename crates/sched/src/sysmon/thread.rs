@@ -62,8 +62,9 @@ use crate::worker::status::{CHECK_INTERVAL, WorkerStatus};
 const RECHECK: Duration = Duration::from_micros(100);
 const RECHECK_FOR: Duration = Duration::from_millis(2);
 /// Duration of a turn from which its thread is detached although no process waits, if detached
-/// threads compete with it.
-const LONG_TURN: Duration = Duration::from_millis(2);
+/// threads compete with it. WHY long: processes with shorter turns that compute all the time would
+/// each get a thread per turn.
+const LONG_TURN: Duration = Duration::from_millis(10);
 /// Time slice of sysmon: the shortest that the kernel grants.
 const SLICE: Duration = Duration::from_micros(100);
 /// Turns per [`TICK`] from which sysmon does not read the thread's processor time.
@@ -247,6 +248,7 @@ impl Sysmon {
         let mut steady = self.stalled.is_empty();
         let alone = self.statuses.iter().filter(|status| status.running().is_some()).count() == 1;
         let crowd = self.crowd.is_full()
+            && self.stalled.len() < MAX_STALLED
             && self.priorities != OsPriorities::Unchanged
             && self.stalled.computing().next().is_some();
         self.early = self.early.saturating_sub(1);
@@ -286,7 +288,7 @@ impl Sysmon {
                 preempted,
                 waiting,
                 timer_due: shared.timers.wheel(index).is_due(timers_until),
-                crowds: crowd && running && now - self.since[index] >= LONG_TURN,
+                crowds: crowd && self.crowd.includes(index) && now - self.since[index] >= LONG_TURN,
                 threshold: queue.steal_threshold(),
             });
         }
