@@ -27,7 +27,7 @@ pub struct ConvertedMessage<M> {
 }
 
 impl<M> ConvertedMessage<M> {
-    /// Seals a message, marked with a number by which [`Mailbox::withdraw`] finds it.
+    /// Seals a message, marked with a number by which [`Mailbox::withdraw`](crate::Mailbox::withdraw) finds it.
     pub fn new(message: M, mark: u64) -> Self {
         Self { header: Envelope::seal_marked(message, mark), message: PhantomData }
     }
