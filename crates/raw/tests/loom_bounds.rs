@@ -7,6 +7,7 @@
 mod queue;
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -42,16 +43,6 @@ impl RuntimeTypes for Ground {
 /// A count. Not loom's atomic, so that it orders nothing.
 type Unread = std::sync::Arc<AtomicUsize>;
 
-impl Queue {
-    /// Ends the process, so that the model leaks nothing.
-    fn end(&self, process: Address<Ground, u32>) {
-        // The signal fails if the process has ended already.
-        let _ = process.signal(());
-        self.run();
-        assert!(process.has_ended());
-    }
-}
-
 /// What a receiver does in each turn.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
@@ -61,9 +52,22 @@ enum Does {
     Idles,
     /// Takes all messages, and ends in the first turn that took any.
     Ends,
+    /// Takes nothing before its end, and then what it has fetched.
+    TakesLast,
 }
 
-struct Receiver(Does);
+struct Receiver {
+    does: Does,
+    /// Whether the next signal becomes the message [`SIGNAL`]. Another one ends the process.
+    converts: bool,
+    log: Log,
+}
+
+/// Received messages. Not loom's lock: only turns and the end of a model use it.
+type Log = std::sync::Arc<std::sync::Mutex<Vec<u32>>>;
+
+/// Message that a receiver makes of a signal.
+const SIGNAL: u32 = 100;
 
 impl Body<Ground, u32> for Receiver {
     type Bound = Bound;
@@ -74,9 +78,12 @@ impl Body<Ground, u32> for Receiver {
         me: InTurn<'_, Ground, u32>,
         _: &mut Context<'_>,
     ) -> Poll<()> {
-        let does = code.start().expect("no turn takes it").0;
+        let Receiver { does, converts, log } = code.start().expect("no turn takes it");
         let mut over = false;
         let mut handle_signal = |()| {
+            if std::mem::take(converts) {
+                return SignalOutcome::Message(ConvertedMessage::new(SIGNAL, 0));
+            }
             over = true;
             SignalOutcome::Over
         };
@@ -84,14 +91,19 @@ impl Body<Ground, u32> for Receiver {
         if mailbox.has_signals() || mailbox.is_past_bound() {
             mailbox.fetch(true, &mut handle_signal);
         }
-        let mut taken = 0;
-        while does != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
-            taken += 1;
+        let takes = matches!(does, Does::Takes | Does::Ends);
+        let mut log = log.lock().unwrap();
+        let before = log.len();
+        while takes && let Some(message) = mailbox.receive(&mut handle_signal) {
+            log.push(message);
         }
-        if over || does == Does::Ends && taken > 0 {
+        if over && *does == Does::TakesLast {
+            log.extend(std::iter::from_fn(|| mailbox.receive_fetched()));
+        }
+        if over || *does == Does::Ends && log.len() > before {
             return Poll::Ready(());
         }
-        if does != Does::Idles {
+        if takes {
             mailbox.listen();
         }
         mailbox.release_waiters();
@@ -103,18 +115,56 @@ impl Body<Ground, u32> for Receiver {
     }
 }
 
-/// A node core, its queue, and a process whose mailbox has a limit of one message.
-fn receiver(
-    overflow: Overflow,
-    does: Does,
-    totals: &std::sync::Arc<DropCounters>,
-) -> (NodeCore<Ground>, Queue, Address<Ground, u32>) {
-    let queue = Queue::new();
-    let node_core = NodeCore::new(Box::new(queue.clone()), Unread::default(), 2, 1);
-    let bound = Bound::new(1, overflow, std::sync::Arc::clone(totals)).expect("a bound");
-    let made = node_core.spawn((), (), bound, (), |(), _: Owner<Ground, u32>| Receiver(does));
-    let address = made.expect("there is a slot");
-    (node_core, queue, address)
+/// A process with a bounded mailbox, and what a model needs of it.
+struct World {
+    to: Address<Ground, u32>,
+    queue: Queue,
+    log: Log,
+    totals: std::sync::Arc<DropCounters>,
+    unread: Unread,
+    // Dropped last: the process is ended first.
+    _node_core: NodeCore<Ground>,
+}
+
+impl World {
+    fn new(overflow: Overflow, limit: usize, does: Does, converts: bool) -> Self {
+        let (queue, log) = (Queue::new(), Log::default());
+        let (totals, unread) = (std::sync::Arc::<DropCounters>::default(), Unread::default());
+        let node_core = NodeCore::new(Box::new(queue.clone()), Unread::clone(&unread), 2, 1);
+        let bound = Bound::new(limit, overflow, std::sync::Arc::clone(&totals)).expect("a bound");
+        let receiver = Receiver { does, converts, log: Log::clone(&log) };
+        let start = |(), _: Owner<Ground, u32>| receiver;
+        let to = node_core.spawn((), (), bound, (), start).expect("there is a slot");
+        Self { to, queue, log, totals, unread, _node_core: node_core }
+    }
+
+    /// Sends consecutive numbers, none of which is refused.
+    fn send(&self, numbers: Range<u32>) {
+        send(&self.to, numbers);
+    }
+
+    /// Runs the receiver beside another thread, and once more when that has ended.
+    fn run_beside<R>(&self, other: thread::JoinHandle<R>) -> R {
+        self.queue.run();
+        let result = other.join().unwrap();
+        self.queue.run();
+        result
+    }
+
+    /// Ends the process, so that the model leaks nothing. Returns the messages that it has received.
+    fn end(self) -> Vec<u32> {
+        // The signal fails if the process has ended already.
+        let _ = self.to.signal(());
+        self.queue.run();
+        assert!(self.to.has_ended());
+        std::mem::take(&mut *self.log.lock().unwrap())
+    }
+}
+
+fn send(to: &Address<Ground, u32>, numbers: Range<u32>) {
+    for n in numbers {
+        assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done));
+    }
 }
 
 /// Runs `does` on another thread.
@@ -168,16 +218,12 @@ fn demand_let_go(waits: &Waits) {
 fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
     for does in [Does::Takes, Does::Ends] {
         model(move || {
-            let totals = std::sync::Arc::default();
-            let (_node_core, queue, to) = receiver(Overflow::Wait, does, &totals);
-            assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
-            let sender = beside(&to, send_past);
-            queue.run();
-            let waits = sender.join().unwrap();
-            queue.run();
+            let world = World::new(Overflow::Wait, 1, does, false);
+            world.send(0..1);
+            let waits = world.run_beside(beside(&world.to, send_past));
             demand_let_go(&waits);
             drop(waits);
-            queue.end(to);
+            world.end();
         });
     }
 }
@@ -187,20 +233,17 @@ fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
 fn waiting_sender_finds_capacity_after_its_release() {
     for overflow in [Overflow::Wait, Overflow::DropNewest] {
         model(move || {
-            let totals = std::sync::Arc::default();
-            let (_node_core, queue, to) = receiver(overflow, Does::Takes, &totals);
-            assert_eq!(to.send(0, SendMode::Strict), Ok(SendOutcome::Done));
-            let sender = beside(&to, |to| match to.send(1, SendMode::Strict) {
+            let world = World::new(overflow, 1, Does::Takes, false);
+            assert_eq!(world.to.send(0, SendMode::Strict), Ok(SendOutcome::Done));
+            let sender = beside(&world.to, |to| match to.send(1, SendMode::Strict) {
                 Ok(_) => (true, None),
                 Err(_) => (false, line_up(to)),
             });
-            queue.run();
-            let (sent, waits) = sender.join().unwrap();
-            queue.run();
+            let (sent, waits) = world.run_beside(sender);
             demand_let_go(&waits);
-            assert!(sent || to.send(1, SendMode::Strict) == Ok(SendOutcome::Done));
+            assert!(sent || world.to.send(1, SendMode::Strict) == Ok(SendOutcome::Done));
             drop(waits);
-            queue.end(to);
+            world.end();
         });
     }
 }
@@ -209,18 +252,14 @@ fn waiting_sender_finds_capacity_after_its_release() {
 #[test]
 fn waiter_that_leaves_does_not_block_others() {
     model(|| {
-        let totals = std::sync::Arc::default();
-        let (_node_core, queue, to) = receiver(Overflow::Wait, Does::Takes, &totals);
-        assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
-        let waits = send_past(&to);
+        let world = World::new(Overflow::Wait, 1, Does::Takes, false);
+        world.send(0..1);
+        let waits = send_past(&world.to);
         assert!(waits.is_some());
-        let other = beside(&to, |to| drop(line_up(to)));
-        queue.run();
-        other.join().unwrap();
-        queue.run();
+        world.run_beside(beside(&world.to, |to| drop(line_up(to))));
         demand_let_go(&waits);
         drop(waits);
-        queue.end(to);
+        world.end();
     });
 }
 
@@ -228,15 +267,14 @@ fn waiter_that_leaves_does_not_block_others() {
 #[test]
 fn one_of_two_senders_finds_the_mailbox_full() {
     model(|| {
-        let totals = std::sync::Arc::default();
-        let (_node_core, queue, to) = receiver(Overflow::Reject, Does::Idles, &totals);
-        let other = beside(&to, |to| to.send(1, SendMode::Send).is_ok());
-        let mine = to.send(0, SendMode::Send).is_ok();
+        let world = World::new(Overflow::Reject, 1, Does::Idles, false);
+        let other = beside(&world.to, |to| to.send(1, SendMode::Send).is_ok());
+        let mine = world.to.send(0, SendMode::Send).is_ok();
         let theirs = other.join().unwrap();
-        queue.run();
+        world.queue.run();
         assert!(mine != theirs);
-        assert_eq!(to.mailbox_len(), 1);
-        queue.end(to);
+        assert_eq!(world.to.mailbox_len(), 1);
+        world.end();
     });
 }
 
@@ -244,54 +282,40 @@ fn one_of_two_senders_finds_the_mailbox_full() {
 #[test]
 fn oldest_are_dropped_while_senders_keep_sending() {
     model(|| {
-        let totals = std::sync::Arc::<DropCounters>::default();
-        let (_node_core, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &totals);
-        assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
-        let other = beside(&to, |to| {
-            (1..3).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
-        });
-        queue.run();
-        other.join().unwrap();
-        queue.run();
-        assert_eq!(to.mailbox_len(), 1);
-        assert_eq!(totals.oldest.load(Ordering::Relaxed), 2);
-        assert_eq!(to.bound().map(Bound::dropped), Some(2));
-        queue.end(to);
+        let world = World::new(Overflow::DropOldest, 1, Does::Idles, false);
+        world.send(0..1);
+        world.run_beside(beside(&world.to, |to| send(to, 1..3)));
+        assert_eq!(world.to.mailbox_len(), 1);
+        assert_eq!(world.totals.oldest.load(Ordering::Relaxed), 2);
+        assert_eq!(world.to.bound().map(Bound::dropped), Some(2));
+        world.end();
     });
-}
-
-/// Spawns a recorder. Returns its queue, its node core, its address, its log, and the count of the
-/// messages that it left unread.
-fn recorder(
-    recorder: Recorder,
-    limit: usize,
-    totals: &std::sync::Arc<DropCounters>,
-) -> (NodeCore<Ground>, Queue, Address<Ground, u32>, Log, Unread) {
-    let (queue, unread) = (Queue::new(), Unread::default());
-    let node_core = NodeCore::new(Box::new(queue.clone()), Unread::clone(&unread), 2, 1);
-    let bound = Bound::new(limit, Overflow::DropOldest, std::sync::Arc::clone(totals));
-    let log = Log::clone(&recorder.log);
-    let start = |(), _: Owner<Ground, u32>| recorder;
-    let made = node_core.spawn((), (), bound.expect("a bound"), (), start);
-    (node_core, queue, made.expect("there is a slot"), log, unread)
 }
 
 // M2: a sender that was admitted before another one spilled, and spills then, keeps its order
 #[test]
 fn two_senders_keep_their_orders_when_they_spill() {
     model(|| {
-        let records = Recorder { signalled: true, ..Recorder::default() };
-        let (_node_core, queue, to, log, _) = recorder(records, 2, &std::sync::Arc::default());
-        let sender = beside(&to, |to| {
-            (0..2).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
-        });
-        (10..12).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
-        queue.run();
-        sender.join().unwrap();
-        queue.run();
-        let log = std::mem::take(&mut *log.lock().unwrap());
-        assert!(log.iter().filter(|n| **n < 10).is_sorted(), "{log:?}");
-        queue.end(to);
+        let world = World::new(Overflow::DropOldest, 2, Does::TakesLast, false);
+        let sender = beside(&world.to, |to| send(to, 0..2));
+        world.send(10..12);
+        world.run_beside(sender);
+        let received = world.end();
+        assert!(received.iter().filter(|n| **n < 10).is_sorted(), "{received:?}");
+    });
+}
+
+// B1: a turn that goes on receives what is spilled meanwhile
+#[test]
+fn messages_that_are_spilled_during_a_turn_are_received_in_it_or_the_next() {
+    model(|| {
+        let world = World::new(Overflow::DropOldest, 1, Does::Takes, false);
+        world.send(0..2);
+        world.run_beside(beside(&world.to, |to| send(to, 2..4)));
+        let dropped = world.totals.oldest.load(Ordering::Relaxed) as usize;
+        let received = world.end();
+        assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
+        assert_eq!((received.last(), received.len() + dropped), (Some(&3), 4), "{received:?}");
     });
 }
 
@@ -299,69 +323,16 @@ fn two_senders_keep_their_orders_when_they_spill() {
 #[test]
 fn message_spilled_at_the_end_of_the_receiver_is_returned_or_counted() {
     model(|| {
-        let totals = std::sync::Arc::<DropCounters>::default();
-        let ends = Recorder { signalled: true, ..Recorder::default() };
-        let (_node_core, queue, to, log, unread) = recorder(ends, 1, &totals);
-        assert!(to.signal(()).is_ok());
-        let sender =
-            beside(&to, |to| (0..3).filter(|&n| to.send(n, SendMode::Send).is_ok()).count());
-        queue.run();
-        let sent = sender.join().unwrap();
-        assert!(to.has_ended());
-        let dropped = totals.oldest.load(Ordering::Relaxed) as usize;
-        let received = log.lock().unwrap().len();
-        assert_eq!(sent, received + dropped + unread.load(Ordering::Relaxed));
+        let world = World::new(Overflow::DropOldest, 1, Does::Takes, false);
+        assert!(world.to.signal(()).is_ok());
+        let sent = world.run_beside(beside(&world.to, |to| {
+            (0..3).filter(|&n| to.send(n, SendMode::Send).is_ok()).count()
+        }));
+        assert!(world.to.has_ended());
+        let dropped = world.totals.oldest.load(Ordering::Relaxed) as usize;
+        let unread = world.unread.load(Ordering::Relaxed);
+        assert_eq!(sent, world.end().len() + dropped + unread);
     });
-}
-
-/// Message that a recorder makes of the first signal.
-const SIGNAL: u32 = 100;
-
-/// Records the messages that it receives, the first signal among them, and ends at the second.
-#[derive(Default)]
-struct Recorder {
-    signalled: bool,
-    log: Log,
-}
-
-/// Received messages. Not loom's lock: only turns and the end of a model use it.
-type Log = std::sync::Arc<std::sync::Mutex<Vec<u32>>>;
-
-impl Body<Ground, u32> for Recorder {
-    type Bound = Bound;
-    type Future = Infallible;
-
-    fn turn(
-        mut code: Code<'_, Self>,
-        me: InTurn<'_, Ground, u32>,
-        _: &mut Context<'_>,
-    ) -> Poll<()> {
-        let Recorder { signalled, log } = code.start().expect("no turn takes it");
-        let mut over = false;
-        let mut handle_signal = |()| {
-            if std::mem::replace(signalled, true) {
-                over = true;
-                return SignalOutcome::Over;
-            }
-            SignalOutcome::Message(ConvertedMessage::new(SIGNAL, 0))
-        };
-        let mailbox = me.mailbox();
-        if mailbox.has_signals() || mailbox.is_past_bound() {
-            mailbox.fetch(true, &mut handle_signal);
-        }
-        while let Some(message) = mailbox.receive(&mut handle_signal) {
-            log.lock().unwrap().push(message);
-        }
-        if over {
-            return Poll::Ready(());
-        }
-        mailbox.listen();
-        Poll::Pending
-    }
-
-    fn name() -> &'static str {
-        "recorder"
-    }
 }
 
 // B1, M2: what one sender sends stays in order, and the latest messages are received
@@ -369,22 +340,16 @@ impl Body<Ground, u32> for Recorder {
 fn latest_messages_are_received_in_order_before_a_later_signal() {
     for (limit, last) in [(1, 2), (2, 3)] {
         model(move || {
-            let (_node_core, queue, to, log, _) =
-                recorder(Recorder::default(), limit, &std::sync::Arc::default());
-            let sender = beside(&to, move |to| {
-                (0..=last)
-                    .for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
+            let world = World::new(Overflow::DropOldest, limit, Does::Takes, true);
+            world.run_beside(beside(&world.to, move |to| {
+                send(to, 0..last + 1);
                 assert!(to.signal(()).is_ok());
-            });
-            queue.run();
-            sender.join().unwrap();
-            queue.run();
-            let log = std::mem::take(&mut *log.lock().unwrap());
-            assert!(log.is_sorted_by(|a, b| a < b), "{log:?}");
+            }));
+            let received = world.end();
+            assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
             // The signal, made into a message, counts for the bound and is not dropped.
-            assert_eq!(log.last(), Some(&SIGNAL), "{log:?}");
-            assert!(limit == 1 || log.contains(&last), "{log:?}");
-            queue.end(to);
+            assert_eq!(received.last(), Some(&SIGNAL), "{received:?}");
+            assert!(limit == 1 || received.contains(&last), "{received:?}");
         });
     }
 }

@@ -17,12 +17,12 @@
 //! so that what one sender sends stays in order (M2). The sender that finds the list empty wakes the
 //! receiver.
 //!
-//! When the receiver fetches, it takes the list, *then* what is in the inbox, appends the list to
-//! that, and drops the oldest messages in excess of the limit. A sender whose message
-//! is in the list pushed its earlier ones to the inbox before, so the fetch finds them; it pushes
-//! none to the inbox before the bit is cleared. The receiver clears the bit if nothing was spilled
-//! meanwhile, and asks for another turn otherwise. The length of a mailbox does not include the
-//! list.
+//! When the receiver fetches at the beginning of a turn or after a wake, it takes the list, *then*
+//! what is in the inbox, appends the list to that, and drops the oldest messages in excess of the
+//! limit. A sender whose message is in the list pushed its earlier ones to the inbox before, so the
+//! fetch finds them; it pushes none to the inbox before the bit is cleared. The receiver clears the
+//! bit if nothing was spilled meanwhile, and wakes itself otherwise. The length of a mailbox does not
+//! include the list.
 //!
 //! COST: one compare-and-swap per message, on a word that all senders write, and a lock for a
 //! message that is spilled; 128 bytes in the cell of a bounded process, none in others.

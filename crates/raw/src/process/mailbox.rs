@@ -113,7 +113,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Returns whether a signal or a wake arrived since the last fetch.
     pub fn has_arrivals(self) -> bool {
-        self.base().inbox.has_arrivals() || self.is_past_bound()
+        self.base().inbox.has_arrivals()
     }
 
     /// Returns whether a turn should begin with a fetch: a wake, or a signal that is not a message,
@@ -140,28 +140,18 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         beginning: bool,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> usize {
-        // WHY before the bound is asked: a wake consumed here was sent after a spill.
-        let Some(added) = self.fetch_inbox(beginning, &mut handle_signal) else { return 0 };
-        match self.0.bound().filter(|bound| bound.is_spilling()) {
-            None => added,
-            Some(bound) => {
-                self.fetch_spilled(bound, beginning, handle_signal).map_or(0, |more| added + more)
-            }
+        let (arrived, woken) = self.take(beginning);
+        let added = match arrived.only_messages {
+            true => arrived.len,
+            false => match self.sort(arrived.oldest, &mut handle_signal) {
+                Some(added) => added,
+                None => return 0,
+            },
+        };
+        if (woken || beginning) && self.is_past_bound() {
+            return self.fetch_spilled(beginning, handle_signal).map_or(0, |more| added + more);
         }
-    }
-
-    /// [`Mailbox::fetch`] from the inbox only. Returns `None` if the process must end.
-    #[inline(always)]
-    fn fetch_inbox(
-        self,
-        beginning: bool,
-        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<usize> {
-        let arrived = self.take(beginning);
-        if arrived.only_messages {
-            return Some(arrived.len);
-        }
-        self.sort(arrived.oldest, handle_signal)
+        added
     }
 
     /// Receives the oldest message, from the inbox if the save queue is empty.
@@ -175,7 +165,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             let single = |now: *mut Contention| unsafe { base.inbox.take_single(&mut *now) };
             match base.contention.with_mut(single) {
                 SingleTake::Message(header) => header,
-                SingleTake::Nothing => self.pop_spilled(handle_signal)?,
+                SingleTake::Nothing => return None,
                 SingleTake::Others => self.take_of_several(handle_signal)?,
             }
         };
@@ -193,27 +183,18 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> Option<NonNull<Header>> {
         loop {
-            let Batch { oldest, only_messages, .. } = self.take(false);
+            let (Batch { oldest, only_messages, .. }, woken) = self.take(false);
             if !only_messages {
                 self.sort(oldest, &mut handle_signal)?;
             }
+            if woken && self.is_past_bound() {
+                self.fetch_spilled(false, &mut handle_signal)?;
+            }
             match self.pop() {
-                None if !only_messages && self.base().inbox.has_arrivals() => {}
-                None => return self.pop_spilled(handle_signal),
+                None if !only_messages && self.has_arrivals() => {}
                 popped => return popped,
             }
         }
-    }
-
-    /// Takes the oldest of the spilled messages, if there is one.
-    #[inline(always)]
-    fn pop_spilled(
-        self,
-        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<NonNull<Header>> {
-        let bound = self.0.bound().filter(|bound| bound.is_spilling())?;
-        self.fetch_spilled(bound, false, handle_signal)?;
-        self.pop()
     }
 
     /// Receives the oldest message of the save queue.
@@ -252,9 +233,10 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         if is_traced() { unsafe { traced_received::<W, M>(header) } } else { header }
     }
 
-    /// Takes what arrived, and moves it to the save queue if it contains messages only.
+    /// Takes what arrived, and moves it to the save queue if it contains messages only. Returns also
+    /// whether a wake was pending.
     #[inline(always)]
-    fn take(self, beginning: bool) -> Batch {
+    fn take(self, beginning: bool) -> (Batch, bool) {
         let base = self.base();
         // SAFETY: this thread is in the turn, and `take` does not re-enter.
         let taken = base.contention.with_mut(|now| unsafe { base.inbox.take(&mut *now) });
@@ -266,7 +248,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             // SAFETY: the batch is owned here and holds messages only.
             self.save(len, |save_queue| unsafe { save_queue.append_all(&taken.arrived) });
         }
-        taken.arrived
+        (taken.arrived, taken.woken)
     }
 
     /// Handles the signals of a batch and moves the messages to the save queue. Returns their
@@ -425,25 +407,30 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         Some(unsafe { Envelope::<M>::open(header) }.0)
     }
 
-    /// Returns whether the oldest messages must be dropped. The result may be stale.
+    /// Returns whether senders have spilled messages, so that the oldest must be dropped. The result
+    /// may be stale, except after the wake of the first of these senders.
     pub fn is_past_bound(self) -> bool {
         self.0.bound().is_some_and(Bound::is_spilling)
     }
 
     /// Takes the spilled signals, after all that their senders have sent before, and drops the oldest
-    /// messages in excess of the bound, except those that were made from signals. Returns `None` if
-    /// the process must end.
+    /// messages in excess of the bound, except those that were made from signals. Returns the number
+    /// of messages added, or `None` if the process must end.
     #[cold]
     #[inline(never)]
     fn fetch_spilled(
         self,
-        bound: &Bound,
         beginning: bool,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
     ) -> Option<usize> {
-        // WHY before the fetch: see `bound`.
+        let bound = self.0.bound()?;
+        // WHY before the inbox: see `bound`.
         let spilled = bound.take_spilled();
-        let fetched = self.fetch_inbox(beginning, &mut handle_signal);
+        let (arrived, _) = self.take(beginning);
+        let fetched = match arrived.only_messages {
+            true => Some(arrived.len),
+            false => self.sort(arrived.oldest, &mut handle_signal),
+        };
         let sorted = self.sort(spilled.oldest, handle_signal);
         // There may be fewer messages: one may be counted and not yet pushed.
         let excess = bound.excess(&self.base().received);
@@ -456,8 +443,9 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             catch_panic(|| drop(unsafe { Envelope::<M>::open(header) }));
         }
         if !bound.end_spilling() {
-            // The fetch above may have consumed the wake of the sender that spilled.
-            self.base().set_flag(RESCHEDULE);
+            // The take above may have consumed the wake of the sender that has spilled meanwhile.
+            let asleep = self.base().inbox.wake();
+            debug_assert!(!asleep, "the process is in a turn");
         }
         Some(fetched? + sorted?)
     }

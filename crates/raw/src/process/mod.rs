@@ -6,6 +6,7 @@ pub(crate) mod cell;
 pub(crate) mod code;
 pub(crate) mod context;
 pub(crate) mod deferred_rc;
+pub(crate) mod discard;
 pub(crate) mod end;
 pub(crate) mod mailbox;
 pub(crate) mod node_base;

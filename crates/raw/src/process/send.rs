@@ -5,7 +5,6 @@
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
-use crate::catch_panic::catch_panic;
 use crate::inbox::bound::{Admission, Bound, SendMode, SendOutcome, SpillOutcome};
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::inbox::state::{Changed, PushOutcome};
@@ -13,6 +12,7 @@ use crate::memory::pool;
 use crate::process::address::{Address, Ref};
 use crate::process::cell::{Base, Runnable, bound};
 use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
+use crate::process::discard::discard;
 
 /// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -309,7 +309,9 @@ pub(crate) unsafe fn spill(base: NonNull<Base>, bound: &Bound, header: NonNull<H
             self::wake(base);
         }
         // The message is of the cell's type.
-        dropped.inspect(|header| catch_panic(|| (base.as_ref().vtable.discard)(*header)));
+        if let Some(message) = dropped {
+            discard(base.as_ref().vtable.discard, message);
+        }
     }
     true
 }
