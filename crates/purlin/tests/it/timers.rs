@@ -119,6 +119,7 @@ fn a_timer_set_from_outside_wakes_a_worker_with_a_later_deadline() {
 fn setting_a_timer_on_a_thread_without_a_node_panics() {
     let node = node(1);
     let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
+    stop(&node);
     pid.send_after(MS, ());
 }
 
