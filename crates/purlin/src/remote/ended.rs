@@ -69,15 +69,27 @@ async fn remote_ended<M: Send + 'static>(proxy: &Pid<M>) -> ExitReason {
     .await
 }
 
+/// The end of the monitored process.
+///
+/// WHY not `Down`: code that is generic in the message type is inlined if the program has one use of
+/// it, and programs have processes that receive `Down`: 122 instead of 110 ns in `monitor-churn`.
+struct Ended(ExitReason);
+
+impl From<Down> for Ended {
+    fn from(down: Down) -> Self {
+        Self(down.reason)
+    }
+}
+
 /// Process function: monitors a remote process and reports its end.
 async fn watch<M: Send + 'static>(
-    mut me: Process<Down>,
+    mut me: Process<Ended>,
     remote: Pid<M>,
     mut sender: Sender<ExitReason>,
 ) {
     me.monitor(&remote);
-    if let Some(down) = race(|cx| sender.poll_closed(cx), me.receive()).await {
+    if let Some(Ended(reason)) = race(|cx| sender.poll_closed(cx), me.receive()).await {
         // The future may have been dropped.
-        let _ = sender.send(down.reason);
+        let _ = sender.send(reason);
     }
 }

@@ -149,7 +149,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             },
         };
         if (woken || beginning) && self.is_past_bound() {
-            return self.fetch_spilled(beginning, handle_signal).map_or(0, |more| added + more);
+            let more = self.fetch_spilled(beginning, &mut handle_signal);
+            return more.map_or(0, |more| added + more);
         }
         added
     }
@@ -256,11 +257,10 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     ///
     /// WHY priority is decided here: a batch of messages only is appended without a look at them.
     #[inline(never)]
-    fn sort(
-        self,
-        oldest: *mut Header,
-        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<usize> {
+    fn sort<F>(self, oldest: *mut Header, handle_signal: &mut F) -> Option<usize>
+    where
+        F: FnMut(W::Signal) -> SignalOutcome<M>,
+    {
         let mut rest = oldest;
         let (mut added, mut over) = (0, false);
         while let Some(header) = NonNull::new(rest) {
@@ -418,18 +418,17 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// of messages added, or `None` if the process must end.
     #[cold]
     #[inline(never)]
-    fn fetch_spilled(
-        self,
-        beginning: bool,
-        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<usize> {
+    fn fetch_spilled<F>(self, beginning: bool, handle_signal: &mut F) -> Option<usize>
+    where
+        F: FnMut(W::Signal) -> SignalOutcome<M>,
+    {
         let bound = self.0.bound()?;
         // WHY before the inbox: see `bound`.
         let spilled = bound.take_spilled();
         let (arrived, _) = self.take(beginning);
         let fetched = match arrived.only_messages {
             true => Some(arrived.len),
-            false => self.sort(arrived.oldest, &mut handle_signal),
+            false => self.sort(arrived.oldest, handle_signal),
         };
         let sorted = self.sort(spilled.oldest, handle_signal);
         // There may be fewer messages: one may be counted and not yet pushed.
