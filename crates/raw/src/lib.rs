@@ -132,6 +132,12 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
         Some(message)
     }
 
+    /// Runs the destructor of a message that a full mailbox drops, in a turn of the sender or of the
+    /// receiver or on any other thread. Must not unwind.
+    fn contain(f: impl FnOnce()) {
+        catch_panic(f);
+    }
+
     /// Called after a process has ended: its inbox is closed, it has left the table, and
     /// `end.dropped` messages that were still queued have been dropped.
     ///

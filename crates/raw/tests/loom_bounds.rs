@@ -61,13 +61,19 @@ struct Receiver {
     /// Whether the next signal becomes the message [`SIGNAL`]. Another one ends the process.
     converts: bool,
     log: Log,
+    own: Own,
 }
 
 /// Received messages. Not loom's lock: only turns and the end of a model use it.
 type Log = std::sync::Arc<std::sync::Mutex<Vec<u32>>>;
 
+/// Address to which the receiver sends [`OWN`] at the beginning of its next turn: its own.
+type Own = std::sync::Arc<std::sync::Mutex<Option<Address<Ground, u32>>>>;
+
 /// Message that a receiver makes of a signal.
 const SIGNAL: u32 = 100;
+/// Message that a receiver sends to itself.
+const OWN: u32 = 50;
 
 impl Body<Ground, u32> for Receiver {
     type Bound = Bound;
@@ -78,7 +84,7 @@ impl Body<Ground, u32> for Receiver {
         me: InTurn<'_, Ground, u32>,
         _: &mut Context<'_>,
     ) -> Poll<()> {
-        let Receiver { does, converts, log } = code.start().expect("no turn takes it");
+        let Receiver { does, converts, log, own } = code.start().expect("no turn takes it");
         let mut over = false;
         let mut handle_signal = |()| {
             if std::mem::take(converts) {
@@ -92,11 +98,14 @@ impl Body<Ground, u32> for Receiver {
             mailbox.fetch(true, &mut handle_signal);
         }
         let takes = matches!(does, Does::Takes | Does::Ends);
+        let own = own.lock().unwrap().take();
+        own.iter().for_each(|own| send(own, OWN..OWN + 1));
         let mut log = log.lock().unwrap();
         let before = log.len();
         while takes && let Some(message) = mailbox.receive(&mut handle_signal) {
             log.push(message);
         }
+        assert!(own.is_none() || log.contains(&OWN), "{log:?}");
         if over && *does == Does::TakesLast {
             log.extend(std::iter::from_fn(|| mailbox.receive_fetched()));
         }
@@ -120,6 +129,7 @@ struct World {
     to: Address<Ground, u32>,
     queue: Queue,
     log: Log,
+    own: Own,
     totals: std::sync::Arc<DropCounters>,
     unread: Unread,
     // Dropped last: the process is ended first.
@@ -128,14 +138,14 @@ struct World {
 
 impl World {
     fn new(overflow: Overflow, limit: usize, does: Does, converts: bool) -> Self {
-        let (queue, log) = (Queue::new(), Log::default());
+        let (queue, log, own) = (Queue::new(), Log::default(), Own::default());
         let (totals, unread) = (std::sync::Arc::<DropCounters>::default(), Unread::default());
         let node_core = NodeCore::new(Box::new(queue.clone()), Unread::clone(&unread), 2, 1);
         let bound = Bound::new(limit, overflow, std::sync::Arc::clone(&totals)).expect("a bound");
-        let receiver = Receiver { does, converts, log: Log::clone(&log) };
+        let receiver = Receiver { does, converts, log: Log::clone(&log), own: Own::clone(&own) };
         let start = |(), _: Owner<Ground, u32>| receiver;
         let to = node_core.spawn((), (), bound, (), start).expect("there is a slot");
-        Self { to, queue, log, totals, unread, _node_core: node_core }
+        Self { to, queue, log, own, totals, unread, _node_core: node_core }
     }
 
     /// Sends consecutive numbers, none of which is refused.
@@ -316,6 +326,19 @@ fn messages_that_are_spilled_during_a_turn_are_received_in_it_or_the_next() {
         let received = world.end();
         assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
         assert_eq!((received.last(), received.len() + dropped), (Some(&3), 4), "{received:?}");
+    });
+}
+
+// M3, B1: a turn receives what its process sends to itself after the first message that another
+// sender spills
+#[test]
+fn message_spilled_after_that_of_another_sender_is_received_in_the_same_turn() {
+    model(|| {
+        let world = World::new(Overflow::DropOldest, 2, Does::Takes, false);
+        world.send(0..2);
+        *world.own.lock().unwrap() = Some(world.to.clone());
+        world.run_beside(beside(&world.to, |to| send(to, 2..3)));
+        world.end();
     });
 }
 

@@ -74,9 +74,9 @@ impl<M: Send + 'static> Pid<M> {
 
     /// Waits until the mailbox has capacity, then sends a message (B1).
     ///
-    /// A mailbox without a bound always has capacity. Unlike [`send`](Pid::send), this method never
-    /// takes the mailbox past its limit, and it works in a process and in a task of any runtime. A
-    /// mailbox that drops the oldest message always has capacity.
+    /// A mailbox without a bound, or one that drops its oldest message, always has capacity. Unlike
+    /// [`send`](Pid::send), this method takes no other mailbox past its limit, and it works in a
+    /// process and in a task of any runtime.
     ///
     /// ```
     /// # use purlin::{Overflow, Process, SpawnOptions};

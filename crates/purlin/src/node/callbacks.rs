@@ -9,6 +9,7 @@ use crate::node::erlang_types::ErlangTypes;
 use crate::node::state::NodeState;
 use crate::process::exit_status::ExitStatus;
 use crate::process::shared::Shared;
+use crate::process::unwind::contain;
 use crate::signals::end::{closed, undelivered};
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::Signal;
@@ -45,6 +46,10 @@ impl RuntimeTypes for ErlangTypes {
 
     fn unread<M: Send + 'static>(local: &mut LocalState, message: M) -> Option<M> {
         pass_unread(local, message)
+    }
+
+    fn contain(f: impl FnOnce()) {
+        contain(f);
     }
 
     fn undelivered(node_state: &NodeState, local: &mut LocalState, signal: Signal) {

@@ -8,6 +8,7 @@ pub(crate) mod erlang_types;
 pub(crate) mod extensions;
 pub(crate) mod handle;
 pub(crate) mod io;
+pub(crate) mod log_limit;
 pub(crate) mod name;
 pub(crate) mod names;
 pub(crate) mod register;

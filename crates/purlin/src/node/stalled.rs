@@ -36,8 +36,10 @@ impl Node {
     /// Such a process is reported as a `tracing` warning when it has not yielded for 10 milliseconds:
     /// it computes, blocks, or awaits only what is ready, such as a channel of tokio that has
     /// messages. Such a loop calls [`consume_budget`](crate::consume_budget). A second warning
-    /// reports the end, with the time it took. A process that delays no other is not reported. If the
-    /// process computes, its thread has a lower priority than others unless [`Builder::os_priorities`](crate::Builder) forbids it.
+    /// reports the end, with the time it took. A node logs at most 20 of these warnings per second;
+    /// the next one has the number of those that were `suppressed`. A process that delays no other is
+    /// not reported. If the process computes, its thread has a lower priority than others unless
+    /// [`Builder::os_priorities`](crate::Builder) forbids it.
     ///
     /// ```
     /// use purlin::{Node, Process};
@@ -64,20 +66,30 @@ fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option
     Some(Hog { id: ProcessId::new(node_core.state().creation, slot), function, since })
 }
 
-/// Logs that a process does not yield. Called by sysmon, once per turn, after 10 milliseconds.
+/// Logs that a process does not yield, within the rate limit. Called by sysmon, once per turn, after
+/// 10 milliseconds.
 pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
     let Some(hog) = seen(node_core, slot, since) else { return };
+    let Some(suppressed) = admit(node_core) else { return };
     let elapsed = since.elapsed();
     // WHY: `contain`, because tracing subscribers are user code.
     contain(|| {
-        tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, "process has not yielded: it computes, blocks, or awaits only what is ready");
+        tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, suppressed, "process has not yielded: it computes, blocks, or awaits only what is ready");
     });
 }
 
-/// Logs the end of a turn that [`report`] logged. Called by the thread of the turn.
+/// Logs the end of a turn that was reported, within the rate limit. Called by the thread of the turn.
 pub(crate) fn report_end(node_core: &NodeCore<ErlangTypes>, slot: Slot, elapsed: Duration) {
+    let Some(suppressed) = admit(node_core) else { return };
     let pid = ProcessId::new(node_core.state().creation, slot);
-    contain(
-        || tracing::warn!(target: TARGET, %pid, ?elapsed, "process no longer holds up its thread"),
-    );
+    contain(|| {
+        tracing::warn!(target: TARGET, %pid, ?elapsed, suppressed, "process no longer holds up its thread");
+    });
+}
+
+/// Counts a warning. Returns `None` if it is suppressed, otherwise the number suppressed before it,
+/// if any.
+fn admit(node_core: &NodeCore<ErlangTypes>) -> Option<Option<u64>> {
+    let suppressed = node_core.state().stall_warnings.admit(Instant::now())?;
+    Some((suppressed > 0).then_some(suppressed))
 }

@@ -10,6 +10,7 @@ use crate::application::Applications;
 use crate::node::drops::DropCounts;
 use crate::node::erlang_types::Peer;
 use crate::node::extensions::Extensions;
+use crate::node::log_limit::LogLimit;
 use crate::node::names::Names;
 use crate::observe::Journal;
 use crate::signals::reference::Reference;
@@ -30,6 +31,8 @@ pub(crate) struct NodeState {
     pub(crate) extensions: Extensions,
     /// The layer that connects the node to others.
     pub(crate) layer: RwLock<Option<Weak<dyn Any + Send + Sync>>>,
+    /// Rate limit of warnings about processes that do not yield.
+    pub(crate) stall_warnings: LogLimit,
     /// Journal of recent crashes, reports and restarts.
     pub(crate) journal: Journal,
     /// Next batch of numbers for references.
@@ -56,6 +59,7 @@ impl NodeState {
             applications: Applications::default(),
             extensions: Extensions::default(),
             layer: RwLock::default(),
+            stall_warnings: LogLimit::default(),
             journal: Journal::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
             stands_still: AtomicBool::new(false),

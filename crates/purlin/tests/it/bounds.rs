@@ -1,12 +1,13 @@
 //! Bounded mailboxes: overflow policies and their effect on the sender.
 
 use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::common::{here, node, outside, stop};
+use crate::common::{ends, here, node, outside, stop};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
@@ -167,6 +168,88 @@ async fn messages_whose_destructors_send_to_the_full_mailbox_are_dropped_one_aft
     assert_eq!(here().drops().oldest, LIMIT as u64 + 1, "all but one because of destructors");
     let_go.send(()).expect("it waits");
     assert_eq!(receiver.ended().await, ExitReason::Normal);
+}
+
+// R1, B1: a message that is lost because a guard panics is no longer in the mailbox
+#[purlin::test(workers = 1)]
+async fn a_message_that_a_guard_loses_leaves_the_bound() {
+    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest] {
+        let pid = bounded(1, overflow).spawn(async |mut me: Process<u32>| {
+            me.pid().send(0);
+            let panics = || std::panic::resume_unwind(Box::new("on purpose"));
+            let waits = async { receive!(me, { n if panics() => n }) };
+            assert!(AssertUnwindSafe(waits).catch_unwind().await.is_err());
+            for n in 1..4 {
+                assert_eq!(me.pid().try_send(n), Ok(()));
+                assert_eq!(me.receive().await, n);
+            }
+        });
+        assert_eq!(pid.expect("there is room").ended().await, ExitReason::Normal, "{overflow:?}");
+    }
+}
+
+/// Message whose destructor calls a function.
+struct OnDrop<F: Fn()>(Option<F>);
+
+impl<F: Fn()> OnDrop<F> {
+    /// Drops it without the call.
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|function| function());
+    }
+}
+
+// B1: the destructor of a message that is dropped may send to the mailbox; the others are received
+#[test]
+fn a_destructor_that_sends_to_the_mailbox_does_not_keep_its_owner_from_receiving() {
+    const LIMIT: usize = 1000;
+    type Msg = Option<OnDrop<Box<dyn Fn() + Send>>>;
+    let node = node(1);
+    let (let_go, may_go) = std::sync::mpsc::channel::<()>();
+    let options = bounded(LIMIT, Overflow::DropOldest).blocking();
+    let receiver = options.spawn_on(&node, async move |mut me: Process<Msg>| {
+        may_go.recv().expect("the test lets it go");
+        for _ in 0..LIMIT {
+            me.receive().await.expect("it is older than what the destructor sends").disarm();
+        }
+    });
+    let receiver = receiver.expect("there is room");
+    for _ in 0..=LIMIT {
+        let to = receiver.clone();
+        receiver.send(Some(OnDrop(Some(Box::new(move || to.send(None))))));
+    }
+    let_go.send(()).expect("it waits");
+    assert_eq!(ends(&receiver), ExitReason::Normal);
+    assert_eq!(node.drops().oldest, 1);
+    stop(&node);
+}
+
+// B1, P2: an exit in the destructor of a message that is dropped ends neither its sender nor its
+// receiver
+#[purlin::test(workers = 1)]
+async fn an_exit_in_the_destructor_of_a_dropped_message_ends_no_process() {
+    fn exits() {
+        purlin::exit(ExitReason::Kill)
+    }
+    let (done, is_done) = tokio::sync::oneshot::channel::<()>();
+    let options = bounded(1, Overflow::DropOldest);
+    let pid = options.spawn(async move |mut me: Process<OnDrop<fn()>>| {
+        is_done.await.expect("the test lets it go");
+        me.receive().await.disarm();
+        yield_now().await;
+    });
+    let pid = pid.expect("there is room");
+    // One is dropped by the sender, one by the receiver.
+    (0..3).for_each(|_| pid.send(OnDrop(Some(exits))));
+    yield_now().await;
+    done.send(()).expect("it waits");
+    assert_eq!(pid.ended().await, ExitReason::Normal);
+    assert_eq!(here().drops().oldest, 2);
 }
 
 // B1, M2: a down message does not overtake the messages of the process that has ended

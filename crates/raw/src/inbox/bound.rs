@@ -1,12 +1,13 @@
 //! Mailbox bound: counting, limit and overflow policy.
 //!
 //! A sender on any thread calls `admit` before it pushes. The receiver counts received messages in
-//! any case, bounded or not. The number of queued messages is the exact difference of the two
-//! counts, and receiving costs nothing extra. Messages that the receiver makes from signals bypass
+//! any case, bounded or not. The number of queued messages is the difference of the two counts, and
+//! receiving costs nothing extra. Messages that the receiver makes from signals bypass
 //! the limit and are counted; no policy drops them. A message that leaves the mailbox without being
 //! received is subtracted.
 //!
-//! Nothing here blocks, except briefly on the lock of the wait list. No user code runs.
+//! Nothing here blocks, except briefly on the locks of the wait list and of the list of spilled
+//! signals. No user code runs.
 //!
 //! # Dropping the oldest message
 //!
@@ -24,8 +25,8 @@
 //! bit if nothing was spilled meanwhile, and wakes itself otherwise. The length of a mailbox does not
 //! include the list.
 //!
-//! COST: one compare-and-swap per message, on a word that all senders write, and a lock for a
-//! message that is spilled; 128 bytes in the cell of a bounded process, none in others.
+//! COST: one compare-and-swap per message, on a word that all senders write; a lock for a message that
+//! is spilled, and a wake for the first one; 128 bytes in the cell of a bounded process, none in others.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -62,7 +63,8 @@ pub enum SendMode {
     Send,
     /// Under [`Overflow::Wait`], does not exceed the limit.
     Try,
-    /// Never exceeds the limit, whatever the policy; the message is not dropped by this send.
+    /// Does not exceed the limit, except under [`Overflow::DropOldest`]; the message is not dropped
+    /// by this send.
     Strict,
 }
 
@@ -104,8 +106,13 @@ pub struct Bound {
 /// Signals that were sent to a full mailbox which drops its oldest messages, oldest first.
 #[derive(Debug, Default)]
 struct Spilled {
+    ///
+    /// WHY two lists: the oldest message is found in constant time. These are older than every
+    /// message, and none of them is one.
+    before: Vec<NonNull<Header>>,
+    /// The others; the first is a message.
     signals: VecDeque<NonNull<Header>>,
-    /// Number of messages among them.
+    /// Number of messages.
     messages: usize,
 }
 
@@ -113,23 +120,42 @@ struct Spilled {
 unsafe impl Send for Spilled {}
 
 impl Spilled {
+    fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.signals.is_empty()
+    }
+
+    fn push_message(&mut self, message: NonNull<Header>) {
+        self.signals.push_back(message);
+        self.messages += 1;
+    }
+
+    /// Appends a signal that is not a message.
+    fn push_signal(&mut self, signal: NonNull<Header>) {
+        if self.signals.is_empty() {
+            self.before.push(signal);
+        } else {
+            self.signals.push_back(signal);
+        }
+    }
+
     /// Removes the oldest message.
-    ///
-    /// COST: linear in the number of other signals before it.
     fn pop_message(&mut self) -> Option<NonNull<Header>> {
-        // SAFETY: the list owns its envelopes.
-        let is_message = |it: &NonNull<Header>| unsafe { it.as_ref().class() } == Class::Message;
-        let oldest = self.signals.iter().position(is_message)?;
+        let oldest = self.signals.pop_front()?;
         self.messages -= 1;
-        self.signals.remove(oldest)
+        // SAFETY: the list owns its envelopes.
+        let is_signal = |it: &NonNull<Header>| unsafe { it.as_ref().class() } == Class::Signal;
+        while self.signals.front().is_some_and(is_signal) {
+            self.before.extend(self.signals.pop_front());
+        }
+        Some(oldest)
     }
 }
 
 /// Result of [`Bound::spill`].
 #[derive(Debug)]
 pub(crate) struct SpillOutcome {
-    /// Whether the caller must wake the receiver.
-    pub(crate) wake: bool,
+    /// Whether the caller must schedule the receiver.
+    pub(crate) schedule: bool,
     /// Message that the caller must drop.
     pub(crate) dropped: Option<NonNull<Header>>,
 }
@@ -297,7 +323,11 @@ impl Bound {
         self.sent.load(Ordering::Relaxed) & SPILLING != 0
     }
 
-    /// Appends a message to the list of spilled signals. Returns `None` if the process has ended.
+    /// Appends a message to the list of spilled signals, and wakes the receiver if the list was empty.
+    /// Returns `None` if the process has ended.
+    ///
+    /// WHY the wake under the lock: the receiver looks at the list only after a wake, and a second
+    /// sender, which finds the list in use, relies on that of the first.
     pub(crate) fn spill(&self, inbox: &State, message: NonNull<Header>) -> Option<SpillOutcome> {
         let mut spilled = self.lock_spilled();
         if inbox.is_closed() {
@@ -305,34 +335,34 @@ impl Bound {
         }
         // ORDER: relaxed, here and where the bit is cleared: the lock orders what matters.
         self.sent.fetch_or(SPILLING, Ordering::Relaxed);
-        let wake = spilled.signals.is_empty();
-        spilled.signals.push_back(message);
-        spilled.messages += 1;
+        let schedule = spilled.is_empty() && inbox.wake();
+        spilled.push_message(message);
         let dropped = if spilled.messages > self.limit() { spilled.pop_message() } else { None };
         match dropped {
             None => self.count_unadmitted(),
             Some(_) => self.count(&self.totals.oldest),
         }
-        Some(SpillOutcome { wake, dropped })
+        Some(SpillOutcome { schedule, dropped })
     }
 
-    /// Appends a signal that is not a message to the list, if senders still append to it. Returns
-    /// whether the caller must wake the receiver, or `None` if it must push the signal.
+    /// Appends a signal that is not a message to the list, if senders still append to it, and wakes the
+    /// receiver if the list was empty. Returns whether the caller must schedule it, or `None` if the
+    /// caller must push the signal.
     pub(crate) fn spill_signal(&self, inbox: &State, signal: NonNull<Header>) -> Option<bool> {
         let mut spilled = self.lock_spilled();
         if !self.is_spilling() || inbox.is_closed() {
             return None;
         }
-        let wake = spilled.signals.is_empty();
-        spilled.signals.push_back(signal);
-        Some(wake)
+        let schedule = spilled.is_empty() && inbox.wake();
+        spilled.push_signal(signal);
+        Some(schedule)
     }
 
     /// Takes the spilled signals. The caller is the receiver, or has closed the inbox.
     pub(crate) fn take_spilled(&self) -> Batch {
-        let Spilled { signals, .. } = std::mem::take(&mut *self.lock_spilled());
+        let Spilled { before, signals, .. } = std::mem::take(&mut *self.lock_spilled());
         // SAFETY: the list owned the envelopes.
-        unsafe { Batch::link(signals) }
+        unsafe { Batch::link(before.into_iter().chain(signals)) }
     }
 
     /// Returns the number of queued messages in excess of the limit, not counting those in the list.
@@ -345,7 +375,7 @@ impl Bound {
     /// Directs senders to the inbox again. Returns `false` if signals have been spilled meanwhile.
     pub(crate) fn end_spilling(&self) -> bool {
         let spilled = self.lock_spilled();
-        let ends = spilled.signals.is_empty();
+        let ends = spilled.is_empty();
         if ends {
             self.sent.fetch_and(!SPILLING, Ordering::Relaxed);
         }

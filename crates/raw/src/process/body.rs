@@ -57,7 +57,7 @@ pub(crate) const fn vtable<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>() 
             wind_up: wind_up::<W, M>,
             free: free::<W, M, B>,
             sent: sent::<W, M>,
-            discard: discard::<M>,
+            discard: discard::<W, M>,
             block: pool::Block::of::<CellOf<W, M, B>>(),
             message: std::any::TypeId::of::<M>,
             family: std::any::TypeId::of::<W>,
@@ -158,13 +158,13 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     Polled::Ended
 }
 
-/// Drops a message that was sealed and not sent.
+/// Drops a message that no process receives.
 ///
 /// # Safety
-/// The caller owns the header of a sealed envelope of an `M`.
-unsafe fn discard<M>(header: NonNull<Header>) {
+/// The caller owns the header of an envelope of an `M`.
+unsafe fn discard<W: RuntimeTypes, M>(header: NonNull<Header>) {
     // SAFETY: by the contract.
-    drop(unsafe { Envelope::<M>::open(header) });
+    W::contain(|| drop(unsafe { Envelope::<M>::open(header) }));
 }
 
 /// # Safety

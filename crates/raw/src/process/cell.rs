@@ -61,7 +61,7 @@ pub(crate) struct VTable {
     /// Calls [`RuntimeTypes::sent`] for a signal that a traced process is about to send to this
     /// process.
     pub(crate) sent: unsafe fn(NonNull<Base>, NonNull<Header>),
-    /// Drops a message that was sealed for the process and not sent.
+    /// Drops a message for the process that it does not receive. Does not unwind.
     pub(crate) discard: unsafe fn(NonNull<Header>),
     pub(crate) message: fn() -> TypeId,
     /// Type id of the type family `W`.

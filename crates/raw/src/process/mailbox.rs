@@ -9,9 +9,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
-use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
-use crate::inbox::bound::Bound;
+use crate::inbox::bound::{Bound, Overflow};
 use crate::inbox::header::{ANCHOR, Class, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
@@ -38,13 +37,15 @@ impl<W: RuntimeTypes, M: Send + 'static> Drop for Scanned<'_, W, M> {
     }
 }
 
-/// Envelope behind the cursor of a scan, whose message is moved out. The drop removes it.
+/// Envelope behind the cursor of a scan, whose message is moved out. The drop removes it and counts the
+/// message as received, also if the test of the scan unwinds.
 struct Candidate<'s, 't, W: RuntimeTypes, M: Send + 'static>(&'s mut Scanned<'t, W, M>);
 
 impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, '_, W, M> {
     fn drop(&mut self) {
         if let Some(header) = self.0.queue.take_next() {
             self.0.mailbox.count_out();
+            count(&self.0.mailbox.base().received, 1);
             // SAFETY: the header has left the save queue, and its message is moved out.
             unsafe {
                 let tags = header.as_ref().tags();
@@ -132,8 +133,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// `handle_signal` may receive what is in the save queue. If it panics, what arrived behind the
     /// signal is leaked.
     ///
-    /// If messages have exceeded the bound, drops the oldest in excess, except those that were made
-    /// from signals.
+    /// If messages have exceeded the bound, at the beginning of a turn or after a wake: drops the oldest
+    /// in excess, except those that were made from signals.
     #[inline(never)]
     pub fn fetch(
         self,
@@ -360,7 +361,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                     drop(candidate);
                     drop(scanned);
                     spend(examined);
-                    count(&self.base().received, 1);
                     if is_traced() {
                         traced::<W, M>(None);
                     }
@@ -439,7 +439,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             self.count_out();
             bound.dropped_oldest();
             // SAFETY: the header has left the save queue and precedes a message of this type.
-            catch_panic(|| drop(unsafe { Envelope::<M>::open(header) }));
+            W::contain(|| drop(unsafe { Envelope::<M>::open(header) }));
         }
         if !bound.end_spilling() {
             // The take above may have consumed the wake of the sender that has spilled meanwhile.
@@ -451,9 +451,10 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Releases the waiting senders if there is capacity. Call at the end of a turn.
     pub fn release_waiters(self) {
-        if let Some(bound) =
-            self.0.bound().filter(|bound| bound.has_capacity(&self.base().received))
-        {
+        // WHY not if the oldest is dropped: no sender waits then.
+        let waits = |bound: &&Bound| bound.overflow() != Overflow::DropOldest;
+        let has_capacity = |bound: &&Bound| bound.has_capacity(&self.base().received);
+        if let Some(bound) = self.0.bound().filter(waits).filter(has_capacity) {
             bound.wait_list.wake_all();
         }
     }

@@ -11,7 +11,6 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
-use crate::catch_panic::catch_panic;
 use crate::inbox::bound::{Admission, SendMode};
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::process::address::Address;
@@ -79,7 +78,7 @@ impl Drop for SealedMessage {
         // releases its reference.
         unsafe {
             let discard = self.to.as_ref().vtable.discard;
-            catch_panic(|| discard(self.header));
+            discard(self.header);
             deferred_rc::release(self.to);
         }
     }

@@ -11,7 +11,7 @@ use crate::inbox::state::{Changed, PushOutcome};
 use crate::memory::pool;
 use crate::process::address::{Address, Ref};
 use crate::process::cell::{Base, Runnable, bound};
-use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
+use crate::process::context::{count_send, sender_id, without_trace};
 use crate::process::discard::discard;
 
 /// Error of a send, with the message.
@@ -294,19 +294,17 @@ unsafe fn push_signal(base: NonNull<Base>, header: NonNull<Header>) -> bool {
 /// As for [`push`], of a message; `bound` is that of the cell.
 #[cold]
 pub(crate) unsafe fn spill(base: NonNull<Base>, bound: &Bound, header: NonNull<Header>) -> bool {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract. The wake has cleared `ASLEEP`, and a sleeping process is in its table.
     unsafe {
         if count_send() {
             without_trace(|| (base.as_ref().vtable.sent)(base, header));
         }
-        let Some(SpillOutcome { wake, dropped }) = bound.spill(&base.as_ref().inbox, header) else {
+        let Some(SpillOutcome { schedule, dropped }) = bound.spill(&base.as_ref().inbox, header)
+        else {
             return false;
         };
-        if is_running(base) {
-            exhaust_budget();
-        }
-        if wake {
-            self::wake(base);
+        if schedule {
+            Runnable::new(base).schedule();
         }
         // The message is of the cell's type.
         if let Some(message) = dropped {
@@ -322,31 +320,18 @@ pub(crate) unsafe fn spill(base: NonNull<Base>, bound: &Bound, header: NonNull<H
 /// As for [`push_signal`]; `bound` is that of the cell.
 #[cold]
 unsafe fn spill_signal(base: NonNull<Base>, bound: &Bound, header: NonNull<Header>) -> bool {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract; as in `spill`.
     unsafe {
         if count_send() {
             without_trace(|| (base.as_ref().vtable.sent)(base, header));
         }
         match bound.spill_signal(&base.as_ref().inbox, header) {
             None => return push_on(base, header, Class::Signal),
-            Some(true) => wake(base),
+            Some(true) => Runnable::new(base).schedule(),
             Some(false) => {}
         }
     }
     true
-}
-
-/// Wakes a process.
-///
-/// # Safety
-/// The caller holds a reference to the cell.
-unsafe fn wake(base: NonNull<Base>) {
-    // SAFETY: by the contract. The wake has cleared `ASLEEP`, and a sleeping process is in its table.
-    unsafe {
-        if base.as_ref().inbox.wake() {
-            Runnable::new(base).schedule();
-        }
-    }
 }
 
 /// Opens an envelope that was not delivered.
