@@ -43,6 +43,7 @@ mod tests {
 
     #[test]
     fn events_beyond_the_limit_are_suppressed_and_counted() {
+        // WHY real time: the limit is given every time; only differences matter.
         let (limit, began) = (LogLimit::default(), Instant::now());
         for n in 0..LIMIT + 5 {
             assert_eq!(limit.admit(began), (n < LIMIT).then_some(0));

@@ -52,13 +52,13 @@ pub(crate) unsafe fn discard(discard: Discard, message: NonNull<Header>) {
     while let Some((discard, message)) = next {
         // SAFETY: by the contract of the call that has passed the message.
         unsafe { discard(message) };
-        next = DROPS.try_with(|drops| drops.borrow_mut().leave_or_go_on()).unwrap_or(None);
+        next = DROPS.try_with(|drops| drops.borrow_mut().next_or_leave()).unwrap_or(None);
     }
 }
 
 impl Drops {
     /// Takes the next message. Without one, ends the drop.
-    fn leave_or_go_on(&mut self) -> Option<(Discard, NonNull<Header>)> {
+    fn next_or_leave(&mut self) -> Option<(Discard, NonNull<Header>)> {
         let next = self.waiting.pop_front();
         if next.is_none() {
             self.depth -= 1;
