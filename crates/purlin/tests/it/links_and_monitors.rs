@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::common::{DropCounter, PanicsWhenDropped, boom, mortal, node, outside, stop};
 use crate::waiting::{comes, rest, simulated};
 use purlin::{
-    Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
-    receive, register, spawn, whereis, yield_now,
+    Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, ProcessState, Reply,
+    exit_process, receive, register, spawn, whereis, yield_now,
 };
 use purlin_testkit::{Simulation, for_each_seed};
 
@@ -38,6 +38,14 @@ async fn exit(me: &mut Process<Msg>) -> Exit {
     receive!(me, { Msg::Exit(exit) => exit })
 }
 
+/// Waits until a process has begun to wait for a message or for something else.
+///
+/// WHY not [`has_read`]: a process handles signals before its function runs for the first time.
+async fn waits<N: Send + 'static>(pid: &Pid<N>) {
+    let states = [ProcessState::Receiving, ProcessState::Waiting];
+    comes("it waits", || states.contains(&pid.info().state)).await;
+}
+
 /// Waits until a process has handled everything this process has sent to it.
 async fn has_read<N: Send + 'static>(of: &Pid<N>) {
     assert!(of.details().await.is_some(), "{of} lives");
@@ -54,7 +62,7 @@ async fn a_link_is_bidirectional_and_unique() {
             me.link(&to);
             me.receive().await
         });
-        has_read(&second).await;
+        waits(&second).await;
         has_read(&first).await;
         assert_eq!(first.details().await.unwrap().links, [second.id()]);
         assert_eq!(second.details().await.unwrap().links, [first.id()]);
@@ -91,7 +99,7 @@ async fn an_exit_signal_reaches_every_linked_process(mut me: Process<Msg>) {
         })
         .collect();
     for other in &others {
-        has_read(other).await;
+        waits(other).await;
     }
     hub.send(boom());
     assert_eq!(exit(&mut me).await, exit_of(&hub, boom()));
@@ -141,7 +149,7 @@ async fn kill_cannot_be_trapped_and_is_seen_as_killed(mut me: Process<Msg>) {
             me.receive().await;
         }
     });
-    has_read(&stubborn).await;
+    waits(&stubborn).await;
     stubborn.exit(ExitReason::Shutdown);
     has_read(&stubborn).await;
     stubborn.exit(ExitReason::Kill);
@@ -326,9 +334,11 @@ async fn no_message_after_an_exit_signal_is_received_by_a_destructor() {
             }
             pending::<()>().await;
         });
-        pid.details().await;
-        pid.exit(boom());
-        pid.send(2);
+        if !awake {
+            waits(&pid).await;
+            pid.exit(boom());
+            pid.send(2);
+        }
         assert_eq!(pid.ended().await, boom());
         assert_eq!(rx.recv(), Ok(vec![]), "awake: {awake}");
     }
