@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::common::{ends, here, node, outside, stop};
+use crate::common::{here, node, outside, stop};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
@@ -140,7 +140,7 @@ async fn a_turn_receives_the_latest_messages_that_have_exceeded_the_bound() {
     assert_eq!(pid.expect("there is room").ended().await, ExitReason::Normal);
 }
 
-// B1: destructors that send to a full mailbox do not nest, so they need no deep stack
+// B1: destructors that send to a full mailbox need no deep stack
 #[purlin::test(workers = 1)]
 async fn messages_whose_destructors_send_to_the_full_mailbox_are_dropped_one_after_the_other() {
     const LIMIT: usize = 100_000;
@@ -209,24 +209,21 @@ impl<F: Fn()> Drop for OnDrop<F> {
 fn a_destructor_that_sends_to_the_mailbox_does_not_keep_its_owner_from_receiving() {
     const LIMIT: usize = 1000;
     type Msg = Option<OnDrop<Box<dyn Fn() + Send>>>;
-    let node = node(1);
-    let (let_go, may_go) = std::sync::mpsc::channel::<()>();
-    let options = bounded(LIMIT, Overflow::DropOldest).blocking();
-    let receiver = options.spawn_on(&node, async move |mut me: Process<Msg>| {
-        may_go.recv().expect("the test lets it go");
-        for _ in 0..LIMIT {
-            me.receive().await.expect("it is older than what the destructor sends").disarm();
+    simulated(async |_: Process<()>| {
+        let options = bounded(LIMIT, Overflow::DropOldest);
+        let receiver = options.spawn(async move |mut me: Process<Msg>| {
+            for _ in 0..LIMIT {
+                me.receive().await.expect("it is older than what the destructor sends").disarm();
+            }
+        });
+        let receiver = receiver.expect("there is room");
+        for _ in 0..=LIMIT {
+            let to = receiver.clone();
+            receiver.send(Some(OnDrop(Some(Box::new(move || to.send(None))))));
         }
+        assert_eq!(receiver.ended().await, ExitReason::Normal);
+        assert_eq!(here().drops().oldest, 1);
     });
-    let receiver = receiver.expect("there is room");
-    for _ in 0..=LIMIT {
-        let to = receiver.clone();
-        receiver.send(Some(OnDrop(Some(Box::new(move || to.send(None))))));
-    }
-    let_go.send(()).expect("it waits");
-    assert_eq!(ends(&receiver), ExitReason::Normal);
-    assert_eq!(node.drops().oldest, 1);
-    stop(&node);
 }
 
 // B1, P2: an exit in the destructor of a message that is dropped ends neither its sender nor its
