@@ -272,17 +272,19 @@ async fn failed_spawns_have_unique_ids() {
     small.stop().await;
 }
 
-// P4: as Erlang prints a local pid
-#[purlin::test(workers = 1)]
-async fn an_id_is_printed_as_erlang_prints_a_pid(me: Process<()>) {
-    assert_eq!(me.id().to_string(), "<0.0.0>");
-    let second = spawn(async |_: Process<()>| {});
-    assert_eq!(second.to_string(), "<0.1.0>");
-    assert_eq!(format!("{second:?}"), "Pid(<0.1.0>)");
-    second.ended().await;
-    let third = spawn(async |_: Process<()>| {});
-    assert_eq!(format!("{:?}", third.id()), "<0.1.1>");
-    assert_eq!((third.id().id(), third.id().serial()), (1, 1));
+// P4: as Erlang prints a local pid. A simulation, because each thread reuses the slots that it frees.
+#[test]
+fn an_id_is_printed_as_erlang_prints_a_pid() {
+    simulated(async |me: Process<()>| {
+        assert_eq!(me.id().to_string(), "<0.0.0>");
+        let second = spawn(async |_: Process<()>| {});
+        assert_eq!(second.to_string(), "<0.1.0>");
+        assert_eq!(format!("{second:?}"), "Pid(<0.1.0>)");
+        second.ended().await;
+        let third = spawn(async |_: Process<()>| {});
+        assert_eq!(format!("{:?}", third.id()), "<0.1.1>");
+        assert_eq!((third.id().id(), third.id().serial()), (1, 1));
+    });
 }
 
 // P5: process states. A simulation, because on a node with threads another one may run the process
