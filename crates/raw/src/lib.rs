@@ -132,8 +132,8 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
         Some(message)
     }
 
-    /// Runs the destructor of a message that a full mailbox drops, in a turn of the sender or of the
-    /// receiver or on any other thread. Must not unwind.
+    /// Runs the destructor of a message that no process receives: a full mailbox drops it, or it was
+    /// not sent. Called on any thread, also in the turn of a process. Must not unwind.
     fn contain(f: impl FnOnce()) {
         catch_panic(f);
     }

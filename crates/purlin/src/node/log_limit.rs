@@ -23,6 +23,8 @@ struct Window {
 impl LogLimit {
     /// Counts an event. Returns the number of events that were suppressed since the last one that
     /// was admitted, or `None` if this one is suppressed.
+    ///
+    /// COST: a lock.
     pub(crate) fn admit(&self, now: Instant) -> Option<u64> {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if window.began.is_none_or(|began| now.saturating_duration_since(began) >= WINDOW) {

@@ -70,7 +70,8 @@ fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option
 /// 10 milliseconds.
 pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
     let Some(hog) = seen(node_core, slot, since) else { return };
-    let Some(suppressed) = admit(node_core) else { return };
+    let warnings = &node_core.state().stall_warnings;
+    let Some(suppressed) = warnings.admit(Instant::now()) else { return };
     let elapsed = since.elapsed();
     // WHY: `contain`, because tracing subscribers are user code.
     contain(|| {
@@ -80,16 +81,10 @@ pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Insta
 
 /// Logs the end of a turn that was reported, within the rate limit. Called by the thread of the turn.
 pub(crate) fn report_end(node_core: &NodeCore<ErlangTypes>, slot: Slot, elapsed: Duration) {
-    let Some(suppressed) = admit(node_core) else { return };
+    let warnings = &node_core.state().stall_warnings;
+    let Some(suppressed) = warnings.admit(Instant::now()) else { return };
     let pid = ProcessId::new(node_core.state().creation, slot);
     contain(|| {
         tracing::warn!(target: TARGET, %pid, ?elapsed, suppressed, "process no longer holds up its thread");
     });
-}
-
-/// Counts a warning. Returns `None` if it is suppressed, otherwise the number suppressed before it,
-/// if any.
-fn admit(node_core: &NodeCore<ErlangTypes>) -> Option<Option<u64>> {
-    let suppressed = node_core.state().stall_warnings.admit(Instant::now())?;
-    Some((suppressed > 0).then_some(suppressed))
 }

@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::common::{here, node, outside, stop};
-use crate::waiting::{MS, comes, simulated, uptime};
+use crate::waiting::{MS, comes, rest, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
     CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
@@ -98,17 +98,19 @@ async fn a_full_mailbox_with_drop_newest_keeps_the_queued_messages() {
 }
 
 // B1, B3: drop the oldest, also while the receiver waits for something else
-#[purlin::test(workers = 1)]
-async fn a_full_mailbox_with_drop_oldest_keeps_the_latest_messages() {
-    let (pid, permit, taken) = taker(bounded(3, Overflow::DropOldest));
-    (0..5).for_each(|n| pid.send(n));
-    yield_now().await;
-    comes("the oldest are dropped", || pid.mailbox_len() == 3).await;
-    (5..7).for_each(|n| pid.send(n));
-    permit.send(10).expect("it lives");
-    drop(permit);
-    assert_eq!(taken.await, Ok(vec![4, 5, 6]));
-    assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
+#[test]
+fn a_full_mailbox_with_drop_oldest_keeps_the_latest_messages() {
+    simulated(async |_: Process<()>| {
+        let (pid, permit, taken) = taker(bounded(3, Overflow::DropOldest));
+        (0..5).for_each(|n| pid.send(n));
+        rest().await;
+        assert_eq!(pid.mailbox_len(), 3, "the oldest are dropped");
+        (5..7).for_each(|n| pid.send(n));
+        permit.send(10).expect("it lives");
+        drop(permit);
+        assert_eq!(taken.await, Ok(vec![4, 5, 6]));
+        assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
+    });
 }
 
 // B1, M2: a burst before the receiver runs leaves the latest, in the order sent
@@ -230,25 +232,25 @@ fn a_destructor_that_sends_to_the_mailbox_does_not_keep_its_owner_from_receiving
 
 // B1, P2: an exit in the destructor of a message that is dropped ends neither its sender nor its
 // receiver
-#[purlin::test(workers = 1)]
-async fn an_exit_in_the_destructor_of_a_dropped_message_ends_no_process() {
+#[test]
+fn an_exit_in_the_destructor_of_a_dropped_message_ends_no_process() {
     fn exits() {
         purlin::exit(ExitReason::Kill)
     }
-    let (done, is_done) = tokio::sync::oneshot::channel::<()>();
-    let options = bounded(1, Overflow::DropOldest);
-    let pid = options.spawn(async move |mut me: Process<OnDrop<fn()>>| {
-        is_done.await.expect("the test lets it go");
-        me.receive().await.disarm();
+    simulated(async |_: Process<()>| {
+        let options = bounded(1, Overflow::DropOldest);
+        let pid = options.spawn(async move |mut me: Process<OnDrop<fn()>>| {
+            me.receive().await.disarm();
+            yield_now().await;
+        });
+        let pid = pid.expect("there is room");
+        // The sender drops one, and the receiver drops one.
+        (0..3).for_each(|_| pid.send(OnDrop(Some(exits))));
+        assert_eq!(here().drops().oldest, 1);
         yield_now().await;
+        assert_eq!(pid.ended().await, ExitReason::Normal);
+        assert_eq!(here().drops().oldest, 2);
     });
-    let pid = pid.expect("there is room");
-    // One is dropped by the sender, one by the receiver.
-    (0..3).for_each(|_| pid.send(OnDrop(Some(exits))));
-    yield_now().await;
-    done.send(()).expect("it waits");
-    assert_eq!(pid.ended().await, ExitReason::Normal);
-    assert_eq!(here().drops().oldest, 2);
 }
 
 // B1, M2: a down message does not overtake the messages of the process that has ended

@@ -2,9 +2,9 @@
 //!
 //! A sender on any thread calls `admit` before it pushes. The receiver counts received messages in
 //! any case, bounded or not. The number of queued messages is the difference of the two counts, and
-//! receiving costs nothing extra. Messages that the receiver makes from signals bypass
-//! the limit and are counted; no policy drops them. A message that leaves the mailbox without being
-//! received is subtracted.
+//! receiving costs nothing extra. Messages that the receiver makes from signals bypass the limit and
+//! are counted; no policy drops them. A message that leaves the mailbox without being received is
+//! subtracted.
 //!
 //! Nothing here blocks, except briefly on the locks of the wait list and of the list of spilled
 //! signals. No user code runs.
@@ -104,13 +104,13 @@ pub struct Bound {
 }
 
 /// Signals that were sent to a full mailbox which drops its oldest messages, oldest first.
+///
+/// WHY two lists: the oldest message is then found in constant time.
 #[derive(Debug, Default)]
 struct Spilled {
-    ///
-    /// WHY two lists: the oldest message is found in constant time. These are older than every
-    /// message, and none of them is one.
+    /// Signals that are older than every message.
     before: Vec<NonNull<Header>>,
-    /// The others; the first is a message.
+    /// The others. The first one is a message.
     signals: VecDeque<NonNull<Header>>,
     /// Number of messages.
     messages: usize,
@@ -293,6 +293,14 @@ impl Bound {
                 self.count(&self.totals.newest);
                 Admission::Dropped
             }
+        }
+    }
+
+    /// Releases the waiting senders if there is capacity. Called by the receiver.
+    pub(crate) fn release_waiters(&self, received: &AtomicU64) {
+        // WHY not if the oldest is dropped: no sender waits then.
+        if self.overflow != Overflow::DropOldest && self.has_capacity(received) {
+            self.wait_list.wake_all();
         }
     }
 

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
 use crate::inbox::batch::Batch;
-use crate::inbox::bound::{Bound, Overflow};
+use crate::inbox::bound::Bound;
 use crate::inbox::header::{ANCHOR, Class, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
@@ -133,8 +133,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// `handle_signal` may receive what is in the save queue. If it panics, what arrived behind the
     /// signal is leaked.
     ///
-    /// If messages have exceeded the bound, at the beginning of a turn or after a wake: drops the oldest
-    /// in excess, except those that were made from signals.
+    /// At the beginning of a turn and after a wake, drops the oldest messages in excess of the bound,
+    /// except those that were made from signals.
     #[inline(never)]
     pub fn fetch(
         self,
@@ -451,11 +451,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Releases the waiting senders if there is capacity. Call at the end of a turn.
     pub fn release_waiters(self) {
-        // WHY not if the oldest is dropped: no sender waits then.
-        let waits = |bound: &&Bound| bound.overflow() != Overflow::DropOldest;
-        let has_capacity = |bound: &&Bound| bound.has_capacity(&self.base().received);
-        if let Some(bound) = self.0.bound().filter(waits).filter(has_capacity) {
-            bound.wait_list.wake_all();
+        if let Some(bound) = self.0.bound() {
+            bound.release_waiters(&self.base().received);
         }
     }
 }
