@@ -159,7 +159,7 @@ impl<L, W> SpawnOptions<L, W> {
     /// messages sent to an alias and requests to stop a server (B2). With another limit the spawn
     /// fails ([`SpawnError::BadBound`]).
     ///
-    /// COST: 128 bytes, and one more atomic read-modify-write for each message sent.
+    /// COST: 144 bytes, and one more atomic read-modify-write for each message sent.
     pub fn bound(mut self, limit: usize, overflow: Overflow) -> Self {
         self.bound = Some((limit, overflow));
         self

@@ -262,7 +262,7 @@ impl Node {
     /// # Errors
     /// Returns [`SpawnError`] with the transport in it.
     ///
-    /// COST: as [`spawn()`](crate::spawn()), plus 128 bytes for the bound.
+    /// COST: as [`spawn()`](crate::spawn()), plus 144 bytes for the bound.
     pub fn spawn_proxy<M, C>(&self, bound: usize, transport: C) -> Result<Pid<M>, SpawnError<C>>
     where
         M: Send + 'static,

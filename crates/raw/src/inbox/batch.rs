@@ -36,26 +36,45 @@ impl Batch {
         }
     }
 
-    /// Links headers, the oldest first.
+    /// Appends a header.
     ///
     /// # Safety
-    /// The caller owns the headers and gives them away.
-    pub(crate) unsafe fn link(headers: impl IntoIterator<Item = NonNull<Header>>) -> Self {
-        let mut batch = Self::empty();
-        for header in headers {
-            // SAFETY: the caller owns the headers.
-            unsafe {
-                batch.only_messages &= header.as_ref().tags() & SIGNAL == 0;
-                header.as_ref().set_next(ptr::null_mut());
-                match NonNull::new(batch.newest) {
-                    Some(newest) => newest.as_ref().set_next(header.as_ptr()),
-                    None => batch.oldest = header.as_ptr(),
-                }
+    /// The caller owns the batch and the header, and gives the header away.
+    pub(crate) unsafe fn push(&mut self, header: NonNull<Header>) {
+        // SAFETY: by the contract.
+        unsafe {
+            self.only_messages &= header.as_ref().tags() & SIGNAL == 0;
+            header.as_ref().set_next(ptr::null_mut());
+            match NonNull::new(self.newest) {
+                Some(newest) => newest.as_ref().set_next(header.as_ptr()),
+                None => self.oldest = header.as_ptr(),
             }
-            batch.newest = header.as_ptr();
-            batch.len += 1;
         }
-        batch
+        self.newest = header.as_ptr();
+        self.len += 1;
+    }
+
+    /// Removes the header behind `before`, or the oldest header if `before` is null.
+    ///
+    /// # Safety
+    /// The caller owns the batch, and `before` is one of its headers.
+    pub(crate) unsafe fn take_after(&mut self, before: *mut Header) -> Option<NonNull<Header>> {
+        // SAFETY: by the contract.
+        unsafe {
+            let taken = match NonNull::new(before) {
+                Some(before) => NonNull::new(before.as_ref().next())?,
+                None => NonNull::new(self.oldest)?,
+            };
+            match NonNull::new(before) {
+                Some(before) => before.as_ref().set_next(taken.as_ref().next()),
+                None => self.oldest = taken.as_ref().next(),
+            }
+            if self.newest == taken.as_ptr() {
+                self.newest = before;
+            }
+            self.len -= 1;
+            Some(taken)
+        }
     }
 
     /// Reverses a stack of headers.

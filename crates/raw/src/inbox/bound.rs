@@ -26,10 +26,9 @@
 //! include the list.
 //!
 //! COST: one compare-and-swap per message, on a word that all senders write; a lock for a message that
-//! is spilled, and a wake for the first one; 128 bytes in the cell of a bounded process, none in others.
+//! is spilled, and a wake for the first one; 144 bytes in the cell of a bounded process, none in others.
 
-use std::collections::VecDeque;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::{Arc, PoisonError};
 
 use crate::inbox::batch::Batch;
@@ -103,51 +102,59 @@ pub struct Bound {
     totals: Arc<DropCounters>,
 }
 
-/// Signals that were sent to a full mailbox which drops its oldest messages, oldest first.
-///
-/// WHY two lists: the oldest message is then found in constant time.
-#[derive(Debug, Default)]
+/// Signals that were sent to a full mailbox which drops its oldest messages.
+#[derive(Debug)]
 struct Spilled {
-    /// Signals that are older than every message.
-    before: Vec<NonNull<Header>>,
-    /// The others. The first one is a message.
-    signals: VecDeque<NonNull<Header>>,
-    /// Number of messages.
+    signals: Batch,
+    /// Number of messages among them.
     messages: usize,
+    /// The signal before the oldest message, or the newest signal if there is no message; null if there
+    /// is no such signal. WHY: the oldest message is then found in constant time.
+    before: *mut Header,
 }
 
 // SAFETY: the list owns the envelopes, whose payloads are `Send`.
 unsafe impl Send for Spilled {}
 
 impl Spilled {
+    const fn new() -> Self {
+        Self { signals: Batch::empty(), messages: 0, before: ptr::null_mut() }
+    }
+
     fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.signals.is_empty()
+        self.signals.len == 0
     }
 
     fn push_message(&mut self, message: NonNull<Header>) {
-        self.signals.push_back(message);
+        // SAFETY: the list owns its envelopes, among them this one from now on.
+        unsafe { self.signals.push(message) };
         self.messages += 1;
     }
 
     /// Appends a signal that is not a message.
     fn push_signal(&mut self, signal: NonNull<Header>) {
-        if self.signals.is_empty() {
-            self.before.push(signal);
-        } else {
-            self.signals.push_back(signal);
+        // SAFETY: as in `push_message`.
+        unsafe { self.signals.push(signal) };
+        if self.messages == 0 {
+            self.before = signal.as_ptr();
         }
     }
 
     /// Removes the oldest message.
     fn pop_message(&mut self) -> Option<NonNull<Header>> {
-        let oldest = self.signals.pop_front()?;
-        self.messages -= 1;
-        // SAFETY: the list owns its envelopes.
-        let is_signal = |it: &NonNull<Header>| unsafe { it.as_ref().class() } == Class::Signal;
-        while self.signals.front().is_some_and(is_signal) {
-            self.before.extend(self.signals.pop_front());
+        self.messages = self.messages.checked_sub(1)?;
+        // SAFETY: the list owns its envelopes, and `before` is one of them or null.
+        unsafe {
+            let oldest = self.signals.take_after(self.before)?;
+            let mut next = oldest.as_ref().next();
+            while let Some(signal) = NonNull::new(next)
+                && signal.as_ref().class() == Class::Signal
+            {
+                self.before = next;
+                next = signal.as_ref().next();
+            }
+            Some(oldest)
         }
-        Some(oldest)
     }
 }
 
@@ -204,7 +211,7 @@ impl Bound {
             limit: u32::try_from(limit).ok().filter(|limit| *limit > 0)?,
             overflow,
             sent: AtomicU64::new(0),
-            spilled: Mutex::default(),
+            spilled: Mutex::new(Spilled::new()),
             wait_list: WaitList::new(),
             dropped: std::sync::atomic::AtomicU64::new(0),
             totals,
@@ -368,9 +375,7 @@ impl Bound {
 
     /// Takes the spilled signals. The caller is the receiver, or has closed the inbox.
     pub(crate) fn take_spilled(&self) -> Batch {
-        let Spilled { before, signals, .. } = std::mem::take(&mut *self.lock_spilled());
-        // SAFETY: the list owned the envelopes.
-        unsafe { Batch::link(before.into_iter().chain(signals)) }
+        std::mem::replace(&mut *self.lock_spilled(), Spilled::new()).signals
     }
 
     /// Returns the number of queued messages in excess of the limit, not counting those in the list.
@@ -396,3 +401,6 @@ impl Bound {
         self.count(&self.totals.oldest);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
