@@ -5,8 +5,8 @@
 help: ## list the targets (this is what `make` alone does)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-lab: ## measure purlin and every other runtime found here; ARGS="-e ping-pong" goes to `purlin lab run`; FLAGS=both
-	@FLAGS=$(FLAGS) scripts/lab.sh $(ARGS)
+lab: ## measure purlin and every other runtime found here; ARGS="-e ping-pong" goes to `purlin lab run`; FLAGS=both ALLOCATOR=both
+	@FLAGS=$(FLAGS) ALLOCATOR=$(ALLOCATOR) scripts/lab.sh $(ARGS)
 
 test: ## every check and every test: format, lints, docs, house rules, unit, integration and doc tests
 	@scripts/test.sh

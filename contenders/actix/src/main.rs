@@ -21,8 +21,11 @@ use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
 use actix::{Arbiter, System};
-use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
+use purlin_contender::{
+    Copied, Hello, Mode, Moved, Run, Sample, Short, allocator, serve_program, tail_call,
+};
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
         .note("a timer is a task that sleeps and sends, and the abort of its handle: an actor polls all timers of notify_later after each turn and searches them to cancel one. hog sets one of notify_later for each trip in advance")
         .note("a mailbox does not report its depth: queue_peak is estimated from the count that the sender publishes every 1024 messages")
         .note("an actor ends when its last address is dropped; the actors of these experiments end in this way where possible")
-        .note("allocator: mimalloc, as in purlin's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     serve_program(&hello, |asked| {
         let ran = match asked {
             // WHY: not from a task, which the computing actors would delay.

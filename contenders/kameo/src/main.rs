@@ -21,10 +21,11 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Flow, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call,
+    Copied, Flow, Hello, Mode, Moved, Run, Sample, Short, allocator, serve_program, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
         .note("the exit reason of a linked actor wraps the reason that it received and differs from it; hence no exit-cascade")
         .note("an actor ends when its last reference is dropped; the actors of these experiments end in this way where possible")
         .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
-        .note("allocator: mimalloc, as in purlin's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     serve_program(&hello, |asked| {
         let ran = match asked {
             // WHY: not in a task, which the computing actors would delay.

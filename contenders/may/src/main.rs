@@ -20,11 +20,13 @@ use std::process::ExitCode;
 
 use may::go;
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers, tail_call,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, allocator, serve_program_with_servers,
+    tail_call,
 };
 
 use messages::YIELD_EVERY;
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -69,7 +71,7 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
         .note("Savina programs: a coroutine per process, which owns its state; a request carries an spsc channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a coroutine owns")
         .note("servers: a coroutine for each connection, may::net; the number of workers is set when the program starts, hence no ack-sync-or-async")
-        .note("allocator: mimalloc, as in purlin's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     serve_program_with_servers(
         &hello,
         |asked| match asked {

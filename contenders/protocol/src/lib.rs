@@ -82,7 +82,7 @@ pub use serve::{
     Hello, load_program, serve, serve_on, serve_program, serve_program_with_nodes,
     serve_program_with_servers, serve_with_servers_on,
 };
-pub use settings::workers;
+pub use settings::{allocator, workers};
 pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, InFlightLimit, Receipts, Received, Sent, Stint, report};
 pub use tally::{Depth, Tally};

@@ -1,4 +1,4 @@
-//! Command-line option of Rust contenders: the number of worker threads.
+//! Settings of Rust contenders: the number of worker threads, and the allocator.
 //!
 //! Read once by `main`, before the runtime is started. Pure except for reading the program's
 //! arguments.
@@ -15,6 +15,17 @@ const MOST: usize = 1024;
 /// Returns one line that names the valid option, for any other arguments.
 pub fn workers() -> Result<Option<NonZeroUsize>, String> {
     read(std::env::args().skip(1))
+}
+
+/// Returns the note about the allocator of a contender, which is mimalloc if it is built with the
+/// feature of that name, as by default.
+#[must_use]
+pub fn allocator(mimalloc: bool) -> &'static str {
+    if mimalloc {
+        "allocator: mimalloc, as in the other contenders in Rust"
+    } else {
+        "allocator: that of the system, as in any program in Rust by default"
+    }
 }
 
 fn read(mut words: impl Iterator<Item = String>) -> Result<Option<NonZeroUsize>, String> {

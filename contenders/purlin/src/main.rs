@@ -26,10 +26,11 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Callee, Children, Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_nodes,
-    tail_call,
+    Callee, Children, Copied, Hello, Moved, Run, SERVED, Sample, Short, allocator,
+    serve_program_with_nodes, tail_call,
 };
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; for a requested number of cores they get a node with that many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
         .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default; dist-call is Cluster::call and a server of its own types")
-        .note("allocator: mimalloc, as in tokio's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     serve_program_with_nodes(
         &hello,
         |asked| run(&node, asked),

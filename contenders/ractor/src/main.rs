@@ -20,10 +20,13 @@ mod trees;
 
 use std::process::ExitCode;
 
-use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
+use purlin_contender::{
+    Copied, Hello, Mode, Moved, Run, Sample, Short, allocator, serve_program, tail_call,
+};
 use ractor::ActorProcessingErr;
 use tokio::runtime::{Builder, Runtime};
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
         .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
         .note("a mailbox does not report its depth: queue_peak is estimated from the count that the sender publishes every 1024 messages")
-        .note("allocator: mimalloc, as in purlin's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     serve_program(&hello, |asked| {
         let ran = match asked {
             // WHY: not in a task, which the computing actors would delay.

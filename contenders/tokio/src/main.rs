@@ -21,11 +21,12 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Children, Copied, Flow, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers,
-    tail_call,
+    Children, Copied, Flow, Hello, Moved, Run, SERVED, Sample, Short, allocator,
+    serve_program_with_servers, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
         .note("timers, timer-expiry: a DelayQueue of tokio-util, whose owner sets, removes and receives the timers; it expires them up to a millisecond later than a task that sleeps, and in less time; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
         .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; for a requested number of cores they get a multi-thread runtime with that many workers")
-        .note("allocator: mimalloc, as in purlin's contender");
+        .note(allocator(cfg!(feature = "mimalloc")));
     // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
     // ordinary task and runs on a worker.
     serve_program_with_servers(
