@@ -54,23 +54,25 @@ impl StandIns {
 
     /// Runs a script and returns its exit status and its output.
     fn run(&self, script: &str, options: &[&str], no_install: bool) -> (Option<i32>, String) {
-        self.run_with(script, options, no_install, "")
+        self.run_with(script, options, no_install, ("FLAGS", ""))
     }
 
-    /// Like [`run`](Self::run), with the variable `FLAGS`.
+    /// Like [`run`](Self::run), with a variable of the environment and its value.
     fn run_with(
         &self,
         script: &str,
         options: &[&str],
         no_install: bool,
-        flags: &str,
+        (name, value): (&str, &str),
     ) -> (Option<i32>, String) {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
         let output = Command::new("/bin/bash")
             .arg(scripts.join(script))
             .args(options)
             .env("PURLIN_NO_INSTALL", if no_install { "1" } else { "" })
-            .env("FLAGS", flags)
+            .env_remove("FLAGS")
+            .env_remove("ALLOCATOR")
+            .env(name, value)
             .env("PATH", &self.directory)
             .env("HOME", &self.directory)
             .env_remove("XDG_CACHE_HOME")
@@ -188,15 +190,25 @@ fn the_lab_measures_both_builds_of_a_rust_contender_side_by_side() {
         .command("erlc", "");
     fs::create_dir(path.directory.join("release")).expect("a directory can be made");
     let path = path.command("release/purlin", "printf '[%s]' \"$@\"");
-    let (status, said) = path.run_with("lab.sh", &["-e", "call"], false, "both");
-    assert!(said.contains("cargo build --profile release-default --locked"), "{said}");
-    assert!(said.contains("[-c][tokio][-c][tokio-default-flags="), "{said}");
-    assert!(said.contains("/release-default/contender-tokio]"), "{said}");
-    assert!(said.ends_with("[-e][call]"), "{said}");
-    assert_eq!(status, Some(0), "{said}");
-    let (status, said) = path.run_with("lab.sh", &[], false, "all");
-    assert!(said.contains("FLAGS is \"all\"; set it to \"both\""), "{said}");
-    assert_eq!(status, Some(2), "{said}");
+    for (name, build, suffix, folder) in [
+        ("FLAGS", "--profile release-default --locked", "flags", "release-default"),
+        (
+            "ALLOCATOR",
+            "--release --locked --no-default-features --target-dir",
+            "allocator",
+            "default-allocator/release",
+        ),
+    ] {
+        let (status, said) = path.run_with("lab.sh", &["-e", "call"], false, (name, "both"));
+        assert!(said.contains(&format!("cargo build {build}")), "{said}");
+        assert!(said.contains(&format!("[-c][tokio][-c][tokio-default-{suffix}=")), "{said}");
+        assert!(said.contains(&format!("/{folder}/contender-tokio]")), "{said}");
+        assert!(said.ends_with("[-e][call]"), "{said}");
+        assert_eq!(status, Some(0), "{said}");
+        let (status, said) = path.run_with("lab.sh", &[], false, (name, "all"));
+        assert!(said.contains(&format!("{name} is \"all\"; set it to \"both\"")), "{said}");
+        assert_eq!(status, Some(2), "{said}");
+    }
 }
 
 #[test]

@@ -116,4 +116,5 @@ fn documents_show_the_medians_of_the_stored_run() {
     assert!(compare("README.md") >= 9, "three experiments and three contenders at least");
     assert!(compare("COMPARE.md") >= 100, "nearly all experiments on all contenders");
     assert!(compare("docs/lab/contenders.md") >= 60, "each runtime with both sets of flags");
+    assert!(compare("docs/lab/allocators.md") >= 60, "three runtimes with both allocators");
 }
