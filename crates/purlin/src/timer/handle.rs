@@ -30,7 +30,9 @@ impl Timer {
     /// Cancels the timer and returns the time that was left. Returns `None` if the message was
     /// already sent, or the timer already cancelled (N3).
     ///
-    /// A message whose timer was cancelled in time is dropped here, and never received.
+    /// A message whose timer was cancelled in time is dropped here, and never received. The destructor
+    /// of a message that an interval sends to a full mailbox can cancel timers, too; it does not wait
+    /// for a send of another interval, whose message may still arrive.
     ///
     /// ```
     /// # use std::time::Duration;

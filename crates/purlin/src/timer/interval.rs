@@ -4,9 +4,10 @@
 //! stall neither the timing wheel nor the thread that fires timers.
 //!
 //! A cancellation waits until a send that is under way is over, so no message is sent after it. The
-//! send may run user code, such as the destructor of a message that a full mailbox drops; the timer
-//! can be read and cancelled there, too.
+//! send may run user code, such as the destructor of a message that a full mailbox drops. Timers can be
+//! read and cancelled there, too; such a cancellation does not wait.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,6 +40,22 @@ struct State {
     sender: OnceLock<Pid<Infallible>>,
     /// Held while a message is sent.
     sending: Mutex<()>,
+}
+
+thread_local! {
+    /// Whether this thread is sending a message of a timer.
+    static SENDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A send under way.
+struct Sending<'a> {
+    _lock: MutexGuard<'a, ()>,
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        SENDING.set(false);
+    }
 }
 
 /// State of the sending process.
@@ -76,8 +93,15 @@ impl Interval {
         self
     }
 
-    fn sending(&self) -> MutexGuard<'_, ()> {
+    fn lock(&self) -> MutexGuard<'_, ()> {
         self.state.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a send. Waits for a cancellation that is under way.
+    fn begin_send(&self) -> Sending<'_> {
+        let sending = Sending { _lock: self.lock() };
+        SENDING.set(true);
+        sending
     }
 
     fn is_over(&self) -> bool {
@@ -97,14 +121,14 @@ impl Interval {
         if self.end() {
             return None;
         }
-        let sender = self.state.sender.get().map(Pid::address);
-        // WHY not by the sender: its code runs within a send.
-        if sender.is_none_or(|sender| !sender.is_current()) {
-            drop(self.sending());
+        // WHY not within a send: the sender would wait for itself, or two senders for each other.
+        if !SENDING.get() {
+            drop(self.lock());
         }
-        if let Some(sender) = sender {
+        if let Some(sender) = self.state.sender.get() {
             // The signal fails if the process has ended meanwhile.
-            let _ = sender.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
+            let _ =
+                sender.address().signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
         }
         Some(left)
     }
@@ -134,7 +158,7 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
     /// Sends the message, unless the timer has ended, and sets the next due time. Returns `false`
     /// if there is no next message.
     fn send(&self, message: M) -> bool {
-        let sending = self.interval.sending();
+        let sending = self.interval.begin_send();
         if self.interval.is_over() {
             drop(sending);
             return false;

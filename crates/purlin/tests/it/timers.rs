@@ -2,7 +2,7 @@
 //! the machine's clock shows.
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, here, node, stop};
@@ -256,6 +256,51 @@ fn an_interval_can_be_cancelled_by_the_destructor_of_its_message() {
     assert!(timer.set(interval).is_ok());
     assert_eq!(reports.recv_timeout(HANG), Ok([true, true]));
     drop(reports);
+    stop(&node);
+}
+
+/// A message whose destructor cancels another timer while that timer's message is dropped, too.
+struct CancelsOther {
+    other: Arc<OnceLock<Timer>>,
+    both: Arc<Barrier>,
+    /// Receives the report of the first destructor.
+    was_left: Arc<Mutex<Option<Sender<bool>>>>,
+}
+
+impl Drop for CancelsOther {
+    fn drop(&mut self) {
+        let report = self.was_left.lock().expect("no destructor panics").take();
+        if let Some(report) = report {
+            let other = self.other.wait();
+            self.both.wait();
+            let _ = report.send(other.cancel().is_some());
+        }
+    }
+}
+
+// N3, B1: two sends that run destructors do not wait for each other
+#[test]
+fn intervals_can_be_cancelled_by_the_destructors_of_each_others_messages() {
+    let node = node(2);
+    let both = Arc::new(Barrier::new(2));
+    let timers: [Arc<OnceLock<Timer>>; 2] = Default::default();
+    let (was_left, reports) = channel();
+    for (own, other) in [(0, 1), (1, 0)] {
+        let full = SpawnOptions::new().bound(1, Overflow::DropNewest);
+        let full = full
+            .spawn_on(&node, async |_: Process<CancelsOther>| std::future::pending::<()>().await);
+        let (other, both) = (Arc::clone(&timers[other]), Arc::clone(&both));
+        let was_left = Arc::new(Mutex::new(Some(was_left.clone())));
+        let message = move || CancelsOther {
+            other: Arc::clone(&other),
+            both: Arc::clone(&both),
+            was_left: Arc::clone(&was_left),
+        };
+        let interval = node.send_interval(&full.expect("there is room"), MS, message);
+        assert!(timers[own].set(interval).is_ok());
+    }
+    assert_eq!(reports.recv_timeout(HANG), Ok(true));
+    assert_eq!(reports.recv_timeout(HANG), Ok(true));
     stop(&node);
 }
 
