@@ -158,14 +158,17 @@ async fn messages_whose_destructors_send_to_the_full_mailbox_are_dropped_one_aft
             self.0.send(Msg::Released);
         }
     }
+    let (begin, begun) = tokio::sync::oneshot::channel();
     let (let_go, may_go) = std::sync::mpsc::channel::<()>();
     let options = bounded(LIMIT, Overflow::DropOldest).blocking();
     let receiver = options.spawn(async move |mut me: Process<Msg>| {
+        begin.send(()).expect("the test waits");
         may_go.recv().expect("the test lets it go");
         let is_job = |msg: &Msg| matches!(msg, Msg::Job(_));
         assert_eq!(me.flush().iter().filter(|msg| is_job(msg)).count(), 0);
     });
     let receiver = receiver.expect("there is room");
+    begun.await.expect("it begins");
     // One half fills the inbox, the other one the list of messages beyond the bound.
     (0..2 * LIMIT).for_each(|_| receiver.send(Msg::Job(Job(receiver.clone()))));
     receiver.send(Msg::Released);

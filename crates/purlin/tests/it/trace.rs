@@ -246,7 +246,8 @@ fn message_contents_are_recorded_only_on_request() {
 #[test]
 fn children_are_followed_only_on_request() {
     for (options, ends) in [(Options::default(), 1), (Options::default().children(true), 2)] {
-        let node = node(1);
+        let mut simulation = Simulation::new(1);
+        let node = simulation.node().clone();
         let trace = Trace::start(&node, options);
         let worker = node.spawn(async |mut me: Process<()>| {
             me.receive().await;
@@ -254,10 +255,9 @@ fn children_are_followed_only_on_request() {
         });
         trace.follow(worker.id()).expect("it lives");
         worker.send(());
-        let _ = outside(worker.ended());
+        simulation.advance(Duration::ZERO);
         let ended = trace.events(0).iter().filter(|event| event.kind == EventKind::End).count();
         assert_eq!(ended, ends);
-        stop(&node);
     }
 }
 
