@@ -132,10 +132,10 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
         let Some(mut registered) = self.processes.get_mut(&id) else { return };
         let keys = std::mem::take(&mut registered.keys);
         // WHY under the lock: the process may be registered again meanwhile.
-        let taken: Vec<_> = keys.iter().flat_map(|key| self.take(key, id)).collect();
+        let taken: Vec<_> = keys.iter().map(|key| self.take(key, id)).collect();
         drop(registered);
         self.forget_unregistered(id);
-        discard(taken);
+        taken.into_iter().for_each(Taken::discard);
         discard(keys);
     }
 
@@ -146,16 +146,32 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
 
     /// Takes the entries of a process out of a key. WHY: the caller drops them without a lock,
     /// because they hold user values.
-    fn take<Q>(&self, key: &Q, id: ProcessId) -> Vec<Entry<P, V>>
+    fn take<Q>(&self, key: &Q, id: ProcessId) -> Taken<K, P, V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let Some(mut entries) = self.entries.get_mut(key) else { return Vec::new() };
-        let taken = entries.extract_if(.., |entry| ProcessId::of(&entry.peer) == id).collect();
-        drop(entries);
-        self.entries.remove_if(key, |_, left| left.is_empty());
-        taken
+        let Some(mut left) = self.entries.get_mut(key) else {
+            return Taken { entries: Vec::new(), key: None };
+        };
+        let entries = left.extract_if(.., |entry| ProcessId::of(&entry.peer) == id).collect();
+        drop(left);
+        let removed = self.entries.remove_if(key, |_, left| left.is_empty());
+        Taken { entries, key: removed.map(|(key, _)| key) }
+    }
+}
+
+/// What [`Tables::take`] has taken.
+struct Taken<K, P, V> {
+    entries: Vec<Entry<P, V>>,
+    /// The table's key, if no entry is left under it.
+    key: Option<K>,
+}
+
+impl<K, P, V> Taken<K, P, V> {
+    fn discard(self) {
+        discard(self.entries);
+        discard(self.key);
     }
 }
 
@@ -252,8 +268,8 @@ where
         let taken = self.tables.take(key, id);
         drop(registered);
         self.tables.forget_unregistered(id);
-        let is_registered = !taken.is_empty();
-        discard(taken);
+        let is_registered = !taken.entries.is_empty();
+        taken.discard();
         discard(keys);
         is_registered
     }

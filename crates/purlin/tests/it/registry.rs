@@ -125,6 +125,30 @@ async fn a_value_that_panics_when_dropped_stays_alone() {
     end(&next).await;
 }
 
+/// A key whose destructor panics.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Barbed(u32);
+
+impl Drop for Barbed {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "on purpose");
+    }
+}
+
+// N4: a key whose destructor panics keeps no entry of its process
+#[purlin::test]
+async fn a_key_that_panics_when_dropped_stays_alone() {
+    let (counter, registry) = (DropCounter::default(), Registry::unique());
+    let pid = idle();
+    for key in 1..=3 {
+        registry.register(Barbed(key), &pid, Arc::new(counter.token())).expect("it lives");
+    }
+    end(&pid).await;
+    comes("all entries are removed", || counter.dropped() == 3).await;
+    assert!(registry.keys(&pid).is_empty());
+    std::mem::forget(registry);
+}
+
 // N4: of many processes that race for one key, one has it; with processes that end meanwhile
 #[test]
 fn one_of_many_processes_gets_a_key() {
