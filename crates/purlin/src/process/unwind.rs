@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
@@ -116,6 +117,35 @@ fn text(payload: &(dyn Any + Send)) -> String {
 pub(crate) fn contain(f: impl FnOnce()) {
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
         discard(payload);
+    }
+}
+
+/// Value of a user whose destructor is contained.
+#[derive(Clone, Debug)]
+pub(crate) struct Contained<T>(Option<T>);
+
+impl<T> Contained<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    /// Returns the value, whose destructor is not contained then.
+    pub(crate) fn into_inner(mut self) -> T {
+        self.0.take().expect("only `into_inner` and `drop` take it")
+    }
+}
+
+impl<T> Deref for Contained<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("only `into_inner` and `drop` take it")
+    }
+}
+
+impl<T> Drop for Contained<T> {
+    fn drop(&mut self) {
+        contain(|| drop(self.0.take()));
     }
 }
 

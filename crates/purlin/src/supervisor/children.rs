@@ -69,6 +69,8 @@ pub(crate) struct Child<S> {
     state: ChildState,
     /// Delayed restarts since the delays have begun again.
     delayed: u32,
+    /// Number of the last delay.
+    delay: u64,
     /// Time of the last start, if the child has delays.
     since: Duration,
     /// Restarts that count for the child's own intensity.
@@ -77,16 +79,16 @@ pub(crate) struct Child<S> {
 
 impl<S> Child<S> {
     fn new(spec: Spec<S>, state: ChildState) -> Self {
-        Self { spec, state, delayed: 0, since: Duration::ZERO, restarts: None }
+        Self { spec, state, delayed: 0, delay: 0, since: Duration::ZERO, restarts: None }
     }
 
     pub(crate) fn state(&self) -> ChildState {
         self.state
     }
 
-    /// Returns whether the child waits for its restart number `delayed`.
-    pub(crate) fn waits_for(&self, delayed: u32) -> bool {
-        matches!(self.state, ChildState::Restarting(_)) && self.delayed == delayed
+    /// Returns whether the child waits for the end of its delay number `delay`.
+    pub(crate) fn waits_for(&self, delay: u64) -> bool {
+        matches!(self.state, ChildState::Restarting(_)) && self.delay == delay
     }
 }
 
@@ -173,12 +175,15 @@ impl<S> Children<S> {
         Some(child.restarts.get_or_insert_with(|| Box::new(Intensity::new(most, period))))
     }
 
-    /// Counts a restart of a child that has delays; returns its number and its delay.
-    pub(crate) fn delay(&mut self, key: Key) -> Option<(u32, Duration)> {
+    /// Counts a restart of a child that has delays; returns the number and the duration of its delay.
+    ///
+    /// WHY a number that never begins again: the timers of earlier delays are not cancelled.
+    pub(crate) fn delay(&mut self, key: Key) -> Option<(u64, Duration)> {
         let child = self.in_order.get_mut(&key)?;
         let delay = child.spec.settings.backoff?.delay(child.delayed);
         child.delayed = child.delayed.saturating_add(1);
-        Some((child.delayed, delay))
+        child.delay += 1;
+        Some((child.delay, delay))
     }
 
     /// Records the time of a start.

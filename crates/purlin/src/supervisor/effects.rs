@@ -38,7 +38,7 @@ pub(crate) trait Effects: Send {
     fn try_again(&mut self, key: Key);
 
     /// Schedules a call of [`super::supervisor_core::SupervisorCore::resume`] after a delay.
-    fn resume_after(&mut self, delay: Duration, key: Key, restart: u32);
+    fn resume_after(&mut self, delay: Duration, key: Key, number: u64);
 
     /// Records a restart that is about to happen, for observers: at `now`, `counted` restarts count
     /// towards the intensity, of `most` within `period` seconds.

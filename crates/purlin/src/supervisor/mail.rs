@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::node::erlang_types::Peer;
-use crate::process::unwind::contain;
+use crate::process::unwind::Contained;
 
 use super::children::Spec;
 use super::error::{DeleteError, RestartError, StartChildError};
@@ -25,13 +25,13 @@ pub(super) enum Mail {
     Exit(Exit),
     Down(Down),
     TryAgain(Key),
-    /// The delay of this restart of the child is over.
-    Resume(Key, u32),
+    /// This delay of the child's restart is over.
+    Resume(Key, u64),
     /// Replied to once the initial children have been started.
     AreYouUp(Reply<()>),
     StartChild(Box<Spec<Start>>, Reply<Result<Peer, StartChildError>>),
-    StartWith(Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
-    FindOrStart(Arc<str>, Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
+    StartWith(Arguments, Reply<Result<Peer, StartChildError>>),
+    FindOrStart(Arc<str>, Arguments, Reply<Result<Peer, StartChildError>>),
     RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
     DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
     /// The reply is whether there was such a child.
@@ -74,6 +74,9 @@ impl fmt::Debug for Mail {
     }
 }
 
+/// Arguments of a child's start, which the supervisor drops if it starts no child.
+pub(super) type Arguments = Contained<Box<dyn Any + Send>>;
+
 /// Future of a child's start: the process, linked to its supervisor, or `None` if the start
 /// returned `ignore`.
 pub(crate) type Starting<'a> =
@@ -82,7 +85,7 @@ pub(crate) type Starting<'a> =
 /// Start function of a child, called by the supervisor's process at each start and restart.
 #[derive(Clone)]
 pub(crate) struct Start {
-    function: Option<Arc<StartFn>>,
+    function: Contained<Arc<StartFn>>,
     /// Spawn options of the child.
     pub(super) options: SpawnOptions,
 }
@@ -93,20 +96,10 @@ impl Start {
     pub(super) fn new(
         start: impl Fn(&Process<SupervisorMail>, SpawnOptions) -> Starting<'_> + Send + Sync + 'static,
     ) -> Self {
-        Self { function: Some(Arc::new(start)), options: SpawnOptions::new() }
+        Self { function: Contained::new(Arc::new(start)), options: SpawnOptions::new() }
     }
 
     pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
-        // WHY: only `drop` takes the function out.
-        let start = self.function.as_ref().expect("it is there while it can be called");
-        start(me, self.options.clone())
-    }
-}
-
-impl Drop for Start {
-    fn drop(&mut self) {
-        // WHY panics are contained: the function owns user values, and their destructors must not
-        // end the supervisor.
-        contain(|| drop(self.function.take()));
+        (*self.function)(me, self.options.clone())
     }
 }

@@ -10,7 +10,6 @@
 //! COST: the exit of one child takes a message, a look-up and a spawn, whatever the number of
 //! children.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -20,7 +19,7 @@ use super::child::ChildSpec;
 use super::children::{ChildState, Spec};
 use super::effects::{Effects, Stopped};
 use super::error::StartChildError;
-use super::mail::{Mail, Start, SupervisorMail};
+use super::mail::{Arguments, Mail, Start, SupervisorMail};
 use super::order::KILL_GRACE;
 use super::report::{Context, Offender, write};
 use super::spec::{SupervisorSpec, check};
@@ -99,8 +98,8 @@ impl Supervisor {
             // WHY: a stopping node spawns nothing, as in `ended`.
             Mail::TryAgain(_) | Mail::Resume(..) if is_stopping() => Next::Shutdown,
             Mail::TryAgain(key) => core.try_again(key).await,
-            Mail::Resume(key, restart) => {
-                core.resume(key, restart).await;
+            Mail::Resume(key, delay) => {
+                core.resume(key, delay).await;
                 Next::GoOn
             }
             Mail::FindOrStart(key, arguments, reply) => {
@@ -189,7 +188,7 @@ impl Supervisor {
     async fn find_or_start(
         &mut self,
         key: &Arc<str>,
-        arguments: Box<dyn Any + Send>,
+        arguments: Arguments,
     ) -> (Result<Peer, StartChildError>, Next) {
         if let Some((_, ChildState::Running(process))) = self.core.named(key)
             && live(process).is_none()
@@ -221,11 +220,12 @@ impl Supervisor {
     async fn start_with(
         &mut self,
         key: Option<&Arc<str>>,
-        arguments: Box<dyn Any + Send>,
+        arguments: Arguments,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
-        let start = catch(|| template.start.start(arguments)).map_err(StartChildError::Failed)?;
+        let start = catch(|| template.start.start(arguments.into_inner()))
+            .map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
         if self.core.children.len() >= self.max_children {
             return Err(StartChildError::MaxChildren);
@@ -361,8 +361,8 @@ impl Effects for ProcessEffects {
         self.me.pid().send(SupervisorMail(Mail::TryAgain(key)));
     }
 
-    fn resume_after(&mut self, delay: Duration, key: Key, restart: u32) {
-        self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, restart)));
+    fn resume_after(&mut self, delay: Duration, key: Key, number: u64) {
+        self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, number)));
     }
 
     fn restarts(&self, now: Duration, counted: usize, most: usize, period: u64) {

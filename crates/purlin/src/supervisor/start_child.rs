@@ -1,8 +1,9 @@
 //! Start of a child process: when a worker, a server or a supervisor counts as started.
 
 use std::fmt;
-use std::future::{Future, ready};
-use std::time::Duration;
+use std::future::{Future, poll_fn, ready};
+use std::pin::pin;
+use std::task::Poll;
 
 use purlin_raw::{ReplyReceiver, oneshot};
 
@@ -131,8 +132,19 @@ async fn await_ack<M: Send + 'static>(
     pid: Pid<M>,
     mut acked: ReplyReceiver<Started>,
 ) -> Result<Option<Peer>, ExitReason> {
-    let acked = CallDeadline::new(Duration::MAX).wait(|cx| acked.poll(cx)).await;
-    match acked.ok().flatten() {
+    let mut ended = pin!(pid.ended());
+    let acked = poll_fn(|cx| {
+        if let Poll::Ready(acked) = acked.poll(cx) {
+            return Poll::Ready(acked);
+        }
+        // WHY the end, too: another process may have the `InitAck`. WHY then once more: the process may
+        // have reported in between.
+        ended.as_mut().poll(cx).map(|_| match acked.poll(cx) {
+            Poll::Ready(acked) => acked,
+            Poll::Pending => None,
+        })
+    });
+    match acked.await {
         Some(Started::Ok) => Ok(Some(pid.address().clone().untyped())),
         Some(Started::Ignored) => {
             if end(&pid).await.is_none() {

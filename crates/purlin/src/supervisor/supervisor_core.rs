@@ -122,8 +122,8 @@ impl<H: Effects> SupervisorCore<H> {
     }
 
     /// Restarts a child after its delay, if the delay has not ended otherwise.
-    pub(crate) async fn resume(&mut self, key: Key, restart: u32) {
-        if self.children.get(key).is_some_and(|child| child.waits_for(restart)) {
+    pub(crate) async fn resume(&mut self, key: Key, number: u64) {
+        if self.children.get(key).is_some_and(|child| child.waits_for(number)) {
             self.restart_now(key).await;
         }
     }
@@ -146,7 +146,7 @@ impl<H: Effects> SupervisorCore<H> {
             return Next::Shutdown;
         }
         match self.children.delay(key) {
-            Some((restart, delay)) => self.delay_restart(key, restart, delay).await,
+            Some((number, delay)) => self.delay_restart(key, number, delay).await,
             None => self.restart_now(key).await,
         }
         Next::GoOn
@@ -162,14 +162,14 @@ impl<H: Effects> SupervisorCore<H> {
 
     /// Schedules a restart. The children that are restarted with the child are stopped now, so that
     /// they do not run without it.
-    async fn delay_restart(&mut self, key: Key, restart: u32, delay: Duration) {
+    async fn delay_restart(&mut self, key: Key, number: u64, delay: Duration) {
         let Some(before) = self.children.get(key).map(Child::state) else { return };
         if self.strategy.stops_others() {
             self.children.put(key, ChildState::Absent);
             self.stop_all(self.strategy.reach(key)).await;
         }
         self.children.put(key, ChildState::Restarting(before.process()));
-        self.effects.resume_after(delay, key, restart);
+        self.effects.resume_after(delay, key, number);
     }
 
     /// COST: accesses no other child.

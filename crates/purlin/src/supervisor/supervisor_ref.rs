@@ -11,10 +11,11 @@ use std::time::Duration;
 use super::child::ChildSpec;
 use super::error::{DeleteError, RestartError, StartChildError, TerminateError};
 use super::handle::ChildHandle;
-use super::mail::{Mail, SupervisorMail};
+use super::mail::{Arguments, Mail, SupervisorMail};
 use super::requests::{ChildCounts, ChildInfo};
 use crate::node::erlang_types::Peer;
 use crate::process::process_ref::sealed::Found;
+use crate::process::unwind::Contained;
 use crate::{CallError, ExitReason, LookupError, Node, Pid, ProcessId, Reply, ToProcess, whereis};
 
 /// Client handle of a supervisor.
@@ -210,7 +211,7 @@ impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
     /// # Errors
     /// Returns [`StartChildError`]; the supervisor does not keep the child then.
     pub async fn start_child(&self, arguments: A) -> Result<C, StartChildError> {
-        let arguments = Box::new(arguments);
+        let arguments: Arguments = Contained::new(Box::new(arguments));
         started(self.supervisor.ask(|reply| Mail::StartWith(arguments, reply)).await)
     }
 
@@ -248,7 +249,8 @@ impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
     ///
     /// COST: a call of the supervisor, also if the child exists.
     pub async fn find_or_start(&self, key: &str, arguments: A) -> Result<C, StartChildError> {
-        let (key, arguments) = (Arc::from(key), Box::new(arguments));
+        let (key, arguments): (_, Arguments) =
+            (Arc::from(key), Contained::new(Box::new(arguments)));
         started(self.supervisor.ask(|reply| Mail::FindOrStart(key, arguments, reply)).await)
     }
 

@@ -14,13 +14,14 @@ use super::intensity::whole_seconds;
 use super::mail::{Start, SupervisorMail};
 use super::start_child::{InitAck, spawn_worker, start_server, start_with_ack};
 use super::{ChildType, Restart, Shutdown};
+use crate::process::unwind::Contained;
 use crate::server::{self, Server, ServerRef};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnOptions};
 
 /// Makes the start function of a child from its arguments.
 #[derive(Clone)]
 pub(crate) struct Make {
-    function: Arc<MakeFn>,
+    function: Contained<Arc<MakeFn>>,
     /// Spawn options of the children.
     options: SpawnOptions,
 }
@@ -133,7 +134,7 @@ impl<A: Send + 'static, C> ChildTemplate<A, C> {
         let make = move |arguments: Box<dyn Any + Send>| {
             arguments.downcast::<A>().ok().map(|arguments| make(*arguments))
         };
-        let make = Make { function: Arc::new(make), options: SpawnOptions::new() };
+        let make = Make { function: Contained::new(Arc::new(make)), options: SpawnOptions::new() };
         let spec = Spec { id: id.into(), settings: settings(child_type), start: make };
         Self { spec, types: PhantomData }
     }

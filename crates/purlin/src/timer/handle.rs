@@ -30,9 +30,11 @@ impl Timer {
     /// Cancels the timer and returns the time that was left. Returns `None` if the message was
     /// already sent, or the timer already cancelled (N3).
     ///
-    /// A message whose timer was cancelled in time is dropped here, and never received. The destructor
-    /// of a message that an interval sends to a full mailbox can cancel timers, too; it does not wait
-    /// for a send of another interval, whose message may still arrive.
+    /// A message whose timer was cancelled in time is dropped here, and never received.
+    ///
+    /// The cancellation of an interval waits for a send that is under way. If the mailbox is full, the
+    /// send may drop a message: hold no lock here that its destructor takes. The destructor itself can
+    /// cancel timers; it does not wait for the send of another interval, whose message may still arrive.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -116,6 +116,28 @@ fn worker_with_ack_has_started_when_it_says_so() {
     });
 }
 
+// G2: a process that ends before its report has failed, also if another one has its `InitAck`
+#[test]
+fn worker_that_hands_on_its_ack_and_ends_has_not_started() {
+    simulated(async |me: Process<Exit>| {
+        let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
+        let (keep, kept) = std::sync::mpsc::channel();
+        let hands_on = async move |_: Process<()>, ack: InitAck| {
+            keep.send(ack).expect("the test waits");
+            ExitReason::error("lost")
+        };
+        let hands_on = ChildSpec::worker_with_ack("hands on", hands_on);
+        let started = supervisor.start_child(hands_on).await;
+        assert_eq!(started, Err(StartChildError::Failed(ExitReason::error("lost"))));
+        kept.recv().expect("the worker has sent it").ok();
+
+        // A report counts although the process has ended by the time the supervisor sees it.
+        let ends = async |_: Process<()>, ack: InitAck| ack.ok();
+        let ends = ChildSpec::worker_with_ack("ends", ends).restart(Restart::Temporary);
+        assert!(supervisor.start_child(ends).await.is_ok());
+    });
+}
+
 // G2: init_ack(ignore): the supervisor continues, also if the process does not end
 #[test]
 fn worker_that_reports_ignore_and_does_not_end_is_killed() {

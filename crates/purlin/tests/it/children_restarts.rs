@@ -107,6 +107,27 @@ fn terminated_child_is_not_restarted_when_its_delay_is_over() {
     });
 }
 
+// G2: nor does its delay end the next one
+#[test]
+fn delay_of_a_terminated_child_does_not_shorten_the_next_one() {
+    simulated(async |mut me: Process<Seen>| {
+        let witness = me.pid();
+        let child = ChildSpec::worker("room", move |me| room(me, witness));
+        let child = child.backoff(10 * SECOND, 10 * SECOND);
+        let spec = SupervisorSpec::one_for_one().intensity(100).child(child);
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        let (pid, _) = up(&mut me).await;
+        pid.send(Order::Crash);
+        receive!(me, { Seen::Exit => {}, after 8 * SECOND => {} });
+        supervisor.terminate_child("room").await.expect("it is there");
+        assert!(supervisor.restart_child("room").await.is_ok());
+        let (pid, _) = up(&mut me).await;
+        let crashed = uptime();
+        pid.send(Order::Crash);
+        assert_eq!(up(&mut me).await.1 - crashed, 10 * SECOND);
+    });
+}
+
 // G2: children that are restarted together are stopped before the delay
 #[test]
 fn siblings_of_one_for_all_wait_for_the_delay() {

@@ -503,6 +503,32 @@ async fn a_panic_while_dropping_child_arguments_is_contained(me: Process<Seen>) 
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
 }
 
+// G2: a panic in the destructor of arguments that are not needed does not end the supervisor
+#[purlin::test]
+async fn a_panic_while_dropping_arguments_that_start_no_child_is_contained(me: Process<Seen>) {
+    let function = async |mut me: Process<()>, arguments: PanicsWhenDropped| {
+        std::mem::forget(arguments);
+        me.receive().await;
+    };
+    let simple = SupervisorSpec::simple_one_for_one(ChildTemplate::worker("bomb", function));
+    let simple = simple.start_link(&me).await.expect("it starts");
+    let first = simple.find_or_start("key", PanicsWhenDropped("first")).await.expect("it starts");
+    assert_eq!(simple.find_or_start("key", PanicsWhenDropped("second")).await, Ok(first));
+}
+
+// G2: a panic in the destructor of a template does not change the exit reason of the supervisor
+#[purlin::test]
+async fn a_panic_while_dropping_a_template_is_contained() {
+    let bomb = PanicsWhenDropped("captured");
+    let function = async move |mut me: Process<()>, (): ()| {
+        let _captured = &bomb;
+        me.receive().await;
+    };
+    let simple = SupervisorSpec::simple_one_for_one(ChildTemplate::worker("bomb", function));
+    let simple = simple.start(&here()).await.expect("it starts");
+    assert_eq!(simple.stop(ExitReason::Normal).await, ExitReason::Normal);
+}
+
 // G2, P2: a panic in the destructor of a child's exit reason does not end the supervisor
 #[test]
 fn a_panic_while_dropping_the_exit_reason_of_a_child_is_contained() {

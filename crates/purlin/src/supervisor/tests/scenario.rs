@@ -167,7 +167,7 @@ impl Effects for Fake {
         self.world().again.push_back(key);
     }
 
-    fn resume_after(&mut self, _: Duration, key: Key, _: u32) {
+    fn resume_after(&mut self, _: Duration, key: Key, _: u64) {
         unreachable!("no child of a scenario has a delay: {key:?}")
     }
 
