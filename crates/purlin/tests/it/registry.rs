@@ -146,7 +146,6 @@ async fn a_key_that_panics_when_dropped_stays_alone() {
     end(&pid).await;
     comes("all entries are removed", || counter.dropped() == 3).await;
     assert!(registry.keys(&pid).is_empty());
-    std::mem::forget(registry);
 }
 
 // N4: of many processes that race for one key, one has it; with processes that end meanwhile
