@@ -208,8 +208,13 @@ impl Builder {
             let wrong = |reason| DecodeError { offset: start, reason };
             // WHY before the token: it holds the names of the fields.
             self.take(field_count(reader.rest()), size_of::<Atom>()).map_err(wrong)?;
-            let token = reader.token()?;
-            if let Some(term) = self.take_token(token).map_err(wrong)? {
+            // WHY not as a token: each occurrence, which has two bytes, would copy the text.
+            let of_table = reader.rest().first() == Some(&tag::ATOM_CACHE_REF);
+            let closed = match if of_table { reader.atom()? } else { None } {
+                Some(atom) => self.close(Term::Atom(atom)),
+                None => self.take_token(reader.token()?),
+            };
+            if let Some(term) = closed.map_err(wrong)? {
                 return Ok(term);
             }
         }

@@ -6,7 +6,9 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
-use purlin_term::{DecodeError, Decoder, Deep, Limits, Reader, Reason, Term, from_term, to_term};
+use purlin_term::{
+    Atom, DecodeError, Decoder, Deep, Limits, Reader, Reason, Term, from_term, to_term,
+};
 
 fn refused(bytes: &[u8]) -> DecodeError {
     Term::decode(bytes).expect_err("no term")
@@ -26,6 +28,20 @@ fn compressed(claimed: usize, term: &[u8]) -> Vec<u8> {
     encoder.get_mut().extend((claimed as u32).to_be_bytes());
     encoder.write_all(term).unwrap();
     encoder.finish().unwrap()
+}
+
+// An occurrence of an atom of the table has two bytes; each copy of its text would have up to a thousand.
+#[test]
+fn atoms_of_a_table_share_their_text() {
+    let atoms = [Atom::new("a name of more than twenty-three characters").unwrap()];
+    let bytes = [108, 0, 0, 0, 2, 82, 0, 82, 0, 106];
+    let decoded = Decoder::with_atoms(&bytes, &atoms[..]).decode_bare();
+    let Term::List(list) = decoded.unwrap() else { panic!() };
+    assert_eq!(list.len(), 2);
+    for element in &list {
+        let Term::Atom(atom) = element else { panic!("{element}") };
+        assert_eq!(atom.as_str().as_ptr(), atoms[0].as_str().as_ptr());
+    }
 }
 
 #[test]
