@@ -7,7 +7,7 @@ use crate::processes::join;
 use crate::support::{Epmd, in_time, until};
 use purlin::{Message, Process};
 use purlin_dist::NodeName;
-use purlin_dist::cluster::{Cluster, NodeChange, NodeDown, NodeEvent};
+use purlin_dist::cluster::{Cluster, NodeChange, NodeDown, NodeEvent, NodeMonitor};
 use tokio::sync::mpsc;
 
 #[derive(Debug, Message)]
@@ -101,6 +101,31 @@ async fn a_removed_node_monitor_sends_nothing() {
         assert!(!here.demonitor_node(&all));
     })
     .await;
+}
+
+/// Removes a callback when it is dropped.
+struct Removes(Cluster, NodeMonitor);
+
+impl Drop for Removes {
+    fn drop(&mut self) {
+        assert!(self.0.demonitor_node(&self.1));
+    }
+}
+
+// P5: no lock is held while user code runs
+#[tokio::test]
+async fn a_removed_callback_may_remove_another_one_when_it_is_dropped() {
+    let epmd = Epmd::start();
+    let here = join(&epmd, "here").await;
+    let inner = here.when_changed(|_, _| {});
+    let removes = Removes(here.clone(), inner.clone());
+    let outer = here.when_changed(move |_, _| {
+        let _captured = &removes;
+    });
+    let same = here.clone();
+    let removed = tokio::task::spawn_blocking(move || same.demonitor_node(&outer));
+    assert!(in_time("it is removed", removed).await.expect("no panic"));
+    assert!(!here.demonitor_node(&inner));
 }
 
 #[tokio::test]

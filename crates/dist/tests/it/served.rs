@@ -310,6 +310,38 @@ async fn sys_inspects_and_stops_our_server() {
     assert_eq!(end, "{shutdown,enough}");
 }
 
+#[tokio::test]
+async fn sys_waits_for_a_busy_server_and_refuses_a_state_that_is_no_term() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    cluster.serves(Served::<Tickets>::new().state(|tickets| tickets.left));
+    let server = cluster.node().start::<Tickets>(10).name("tickets").await;
+    let server = server.expect("the name is free");
+    beam.eval("S = {tickets, 'ours@127.0.0.1'}").await;
+
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let (let_go, may_go) = std::sync::mpsc::channel::<()>();
+    let is_busy = move |_: &Tickets| {
+        begin.send(()).expect("the test waits");
+        may_go.recv().is_ok()
+    };
+    let busy = tokio::spawn(async move { server.inspect_timeout(is_busy, Duration::MAX).await });
+    begun.await.expect("it begins");
+    // WHY real time: a call has a limit of five seconds by default, which must not apply. There is no upper bound.
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(5500)).await;
+        let_go.send(()).expect("it waits");
+    };
+    let (state, ()) = tokio::join!(beam.eval("sys:get_state(S, infinity)"), release);
+    assert_eq!(state, "10");
+    assert_eq!(busy.await.expect("it does not panic"), Ok(true));
+
+    cluster.serves(Served::<Tickets>::new().state(|_| Unsaid));
+    for request in ["get_state", "get_status"] {
+        let refused = beam.eval(&format!("sys:{request}(S, infinity)")).await;
+        assert!(refused.starts_with("{exit,{{bad_reply,<<"), "{refused}");
+    }
+}
+
 // The protocol of `sys` in OTP 26.1 and later, simulated as no such BEAM is installed.
 #[tokio::test]
 async fn a_node_with_a_newer_sys_gets_the_state_in_its_format() {

@@ -126,11 +126,23 @@ impl<S: Server> ServerRef<S> {
         &self,
         inspect: impl FnOnce(&S) -> T + Send + 'static,
     ) -> Result<T, CallError> {
+        self.inspect_timeout(inspect, CALL_TIMEOUT).await
+    }
+
+    /// Like [`ServerRef::inspect`] with another timeout; `Duration::MAX` waits without limit.
+    ///
+    /// # Errors
+    /// As [`ServerRef::inspect`].
+    pub async fn inspect_timeout<T: Send + 'static>(
+        &self,
+        inspect: impl FnOnce(&S) -> T + Send + 'static,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
         let ask = |reply: Reply<T>| {
             let inspection = Box::new(move |server: &S| reply.send(inspect(server)));
             Mail::System(System(Request::Inspect(inspection)))
         };
-        self.pid.call(ask).await
+        self.pid.call_timeout(ask, timeout).await
     }
 
     /// Stops the server with the reason `normal` and waits until it has ended; see

@@ -66,7 +66,10 @@ impl Nodes {
     pub(super) fn remove(&self, number: u64) -> bool {
         let mut all = self.write();
         let at = all.iter().position(|(other, _)| *other == number);
-        at.map(|at| all.remove(at)).is_some()
+        let removed = at.map(|at| all.remove(at));
+        // WHY before the subscriber is dropped: what its function has captured may use the cluster.
+        drop(all);
+        removed.is_some()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Vec<(u64, NodeSubscriber)>> {

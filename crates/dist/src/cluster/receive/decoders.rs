@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -59,10 +60,13 @@ pub(crate) struct LastUsed(Option<(u64, TypeId, Decode)>);
 impl Decoders {
     pub(crate) fn add(&self, kind: TypeId, decode: Decode) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(kind, decode);
+        let replaced = all.insert(kind, decode);
         // ORDER: release, partner of the acquire below; under the lock, so that the version covers the entry just
         // added.
         self.version.fetch_add(1, Ordering::Release);
+        // WHY before the decoder is dropped: what its function has captured may use the cluster.
+        drop(all);
+        drop(replaced);
     }
 
     /// Adds a decoder that takes a term, for messages of type `M`.
@@ -82,7 +86,11 @@ impl Decoders {
         let is_last = |(at, of, _): &(u64, TypeId, _)| *at == version && *of == kind;
         if !last.0.as_ref().is_some_and(is_last) {
             let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-            last.0 = all.get(&kind).map(|decode| (version, kind, Arc::clone(decode)));
+            let found = all.get(&kind).map(|decode| (version, kind, Arc::clone(decode)));
+            drop(all);
+            let before = std::mem::replace(&mut last.0, found);
+            // WHY caught: it may be the last copy, and the destructors of users must not end the connection.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(before)));
         }
         last.0.as_ref().map(|(_, _, decode)| decode)
     }

@@ -125,7 +125,10 @@ impl Exports {
             })
         });
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert((module, name, arity), function);
+        let replaced = all.insert((module, name, arity), function);
+        // WHY before the function is dropped: what it has captured may use the cluster.
+        drop(all);
+        drop(replaced);
     }
 
     /// Looks up the function that `[Module, Function, Arguments]` calls, see [`resolve`].

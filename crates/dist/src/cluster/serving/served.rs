@@ -3,6 +3,7 @@
 use std::any::{TypeId, type_name};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::ExitReason;
 use purlin::remote::LocalProcess;
@@ -222,7 +223,9 @@ impl<S: Server> System for Shows<S> {
         let (server, show) = (process.pid::<Mail<S>>(), Arc::clone(&self.0));
         Box::pin(async move {
             let server = ServerRef::<S>::new(server.ok()?);
-            server.inspect(move |server| show(server)).await.ok()?.ok()
+            // WHY no limit: the caller has its own, as in OTP.
+            let shown = server.inspect_timeout(move |server| show(server), Duration::MAX);
+            shown.await.ok()?.ok()
         })
     }
 

@@ -46,6 +46,16 @@ fn data(parts: [(&str, Term); 2]) -> Term {
     tagged!("data", Term::list(parts))
 }
 
+/// Answers with what was found. Without that the state is no term, or the server has ended, and the call with it.
+fn answer_or_refuse(caller: Caller, found: Option<Term>) {
+    match found {
+        Some(found) => caller.answer(found),
+        None => {
+            caller.refuse(tagged!("bad_reply", "the state is no term"));
+        }
+    }
+}
+
 /// Answers a request of `sys` to a process; returns any other term. WHY a task: the server returns its state only
 /// between two messages.
 pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term> {
@@ -68,15 +78,13 @@ pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term
                 system.stop(process, reason::from_term(why.clone()));
             }
             _ if request.is_atom("get_state") => {
-                if let Some(state) = system.state(process).await {
-                    let wraps = version::wraps_states(&core, caller.pid()).await;
-                    caller.answer(if wraps { tagged!("ok", state) } else { state });
-                }
+                let state = system.state(process).await;
+                let wraps = version::wraps_states(&core, caller.pid()).await;
+                let wrapped = |state| if wraps { tagged!("ok", state) } else { state };
+                answer_or_refuse(caller, state.map(wrapped));
             }
             _ if request.is_atom("get_status") => {
-                if let Some(status) = status(&core, process).await {
-                    caller.answer(status);
-                }
+                answer_or_refuse(caller, status(&core, process).await);
             }
             // As OTP does.
             _ => caller.answer(tagged!("error", tagged!("unknown_system_msg", request))),

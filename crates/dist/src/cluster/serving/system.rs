@@ -31,7 +31,11 @@ pub(crate) struct Systems(RwLock<HashMap<TypeId, Arc<dyn System>>>);
 
 impl Systems {
     pub(crate) fn insert(&self, message: TypeId, system: Arc<dyn System>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(message, system);
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let replaced = all.insert(message, system);
+        // WHY before it is dropped: what its functions have captured may use the cluster.
+        drop(all);
+        drop(replaced);
     }
 
     /// The functions for a process whose type is registered.
