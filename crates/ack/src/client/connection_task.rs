@@ -79,6 +79,7 @@ impl ConnectionTask {
             (&connected, &mut self.opening, self.resumes)
         {
             opening.epoch = now().max(opening.epoch.saturating_add(1));
+            self.shared.begin_epoch();
             return self.attempt().await;
         }
         connected

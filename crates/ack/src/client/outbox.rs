@@ -9,12 +9,15 @@
 //!  answered  │  handed out   │  in batches, not yet    │ open
 //! ```
 //!
+//! A new connection begins at `first` again. What was handed out on an earlier one, up to `handed`, may
+//! still reach the server's position, so the position that a new connection begins with may be as high.
+//!
 //! Messages are stored in wire format, as consecutive frames in *batches*. One batch is open for
 //! writing. It is sealed when it is full, or when the writer needs data and no sealed batch is
 //! left. A sealed batch is immutable, so the writer shares its memory and a message is copied only
 //! once. A batch is released when its last message is answered.
 //!
-//! INVARIANT: `first <= unsent <= next`; each id from `first` up lies in one batch, in order;
+//! INVARIANT: `first <= unsent <= handed <= next`; each id from `first` up lies in one batch, in order;
 //! `position` is the position of `unsent`.
 //!
 //! COST: a push copies the message once and writes a 12-byte head before it; an answer costs
@@ -78,6 +81,8 @@ pub struct Outbox {
     open_from: u64,
     first: u64,
     unsent: u64,
+    /// One past the newest id that was handed out on any connection.
+    handed: u64,
     next: u64,
     position: Position,
     /// Bytes of all batches, including the open one.
@@ -133,6 +138,7 @@ impl Outbox {
             open_from: 0,
             first: 0,
             unsent: 0,
+            handed: 0,
             next: 0,
             position: Position::default(),
             bytes: 0,
@@ -149,7 +155,8 @@ impl Outbox {
     pub fn start_at(&mut self, next: u64) {
         debug_assert!(self.is_empty());
         let next = next.max(self.next);
-        (self.first, self.unsent, self.next, self.open_from) = (next, next, next, next);
+        (self.first, self.unsent, self.handed) = (next, next, next);
+        (self.next, self.open_from) = (next, next);
     }
 
     /// Sets the server's window in messages and its largest payload in bytes.
@@ -224,6 +231,7 @@ impl Outbox {
             self.unsent += may;
             self.position.offset = to;
         }
+        self.handed = self.handed.max(self.unsent);
         Some(Piece { bytes, from, to })
     }
 
@@ -286,12 +294,32 @@ impl Outbox {
 
     /// Resets the write position to the first unanswered message, for a new connection.
     pub fn rewind(&mut self) {
-        self.unsent = self.first;
-        let offset = match self.batches.front() {
-            Some(batch) => length_of(&batch.bytes, self.first - batch.first),
-            None => 0,
+        self.seek(self.first);
+    }
+
+    /// Counts all messages as handed out that were on any connection, for the answers that a new
+    /// connection begins with. [`Outbox::rewind`] follows.
+    pub fn recall(&mut self) {
+        self.seek(self.handed);
+    }
+
+    /// Rewinds, and counts no unanswered message as handed out on any connection, for a new epoch.
+    pub fn begin_epoch(&mut self) {
+        self.rewind();
+        self.handed = self.first;
+    }
+
+    /// Sets the write position to a message that lies in a sealed batch, or follows them.
+    fn seek(&mut self, id: u64) {
+        self.unsent = id;
+        let batch = self.batches.iter().position(|batch| id < batch.end);
+        self.position = match batch {
+            Some(index) => {
+                let batch = &self.batches[index];
+                Position { batch: index, offset: length_of(&batch.bytes, id - batch.first) }
+            }
+            None => Position { batch: self.batches.len(), offset: 0 },
         };
-        self.position = Position { batch: 0, offset };
     }
 
     /// Iterates over the unanswered messages, oldest first.
@@ -314,6 +342,12 @@ impl Outbox {
     #[must_use]
     pub fn unsent(&self) -> u64 {
         self.unsent
+    }
+
+    /// Returns the first id that has not been handed out on any connection.
+    #[must_use]
+    pub fn handed(&self) -> u64 {
+        self.handed
     }
 
     /// Returns the id of the next message.

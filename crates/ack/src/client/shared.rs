@@ -272,6 +272,11 @@ impl Shared {
         self.lock().outbox.rewind();
     }
 
+    /// Prepares the outbox for a new epoch, in which the server knows no message.
+    pub(super) fn begin_epoch(&self) {
+        self.lock().outbox.begin_epoch();
+    }
+
     /// Prepares the outbox for a new connection with a session at the position in `opened`.
     pub(super) fn resume(&self, opened: &Opened, refused: &mut Vec<Refused>) -> Result<(), Lost> {
         let mut state = self.lock();
@@ -284,9 +289,11 @@ impl Shared {
             outbox.start_at(newest + 1);
         }
         // WHY first: a position of another numbering must not answer a message of this client.
-        if let Some(id) = opened.newest.filter(|newest| *newest >= outbox.unsent()) {
+        if let Some(id) = opened.newest.filter(|newest| *newest >= outbox.handed()) {
             return Err(NotSent { id }.into());
         }
+        // WHY: the server may have handled messages of an earlier connection meanwhile.
+        outbox.recall();
         for refusal in &opened.refused {
             let payload = outbox.refused(refusal.id)?;
             refused.extend(payload.map(|payload| Refused::new(*refusal, payload)));

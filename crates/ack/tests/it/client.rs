@@ -50,6 +50,27 @@ async fn session_handles_each_message_once_despite_lost_connections() {
     assert_eq!(openings.len(), 1, "it is one client all the time");
 }
 
+// The server still handles messages of the first connection when the second one begins.
+#[tokio::test]
+async fn position_may_pass_messages_of_an_earlier_connection() {
+    for resumes in [false, true] {
+        let server = Server::start(|connection| match connection {
+            0 => Rules { dies_after: Some(10), ..Rules::default() },
+            1 => Rules { dies_after: Some(0), behind: 5, window: 1, ..Rules::default() },
+            _ => Rules::default(),
+        })
+        .await;
+        let builder = builder(server.address).session(Level::Handled);
+        let builder = if resumes { builder.identity([7; 16]).resume(0) } else { builder };
+        let client = builder.connect().await.unwrap();
+        send(&client, 0..20).await;
+        client.close().await.unwrap();
+        assert!(server.ledger().numbers().into_iter().eq(0..20), "{:?}", server.ledger().numbers());
+        let epochs = server.ledger().openings.iter().map(|it| it.epoch).collect::<BTreeSet<_>>();
+        assert_eq!(epochs.len(), 1, "the epoch is not raised");
+    }
+}
+
 #[tokio::test]
 async fn without_a_session_each_message_is_handled_at_least_once() {
     let dies = |connection| (connection < 5).then_some(300 * (connection + 1));

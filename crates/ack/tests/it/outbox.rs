@@ -23,9 +23,10 @@ enum Step {
     Ack,
     /// The server refuses the next message.
     Refuse,
-    /// The connection is lost with all unread messages, and reestablished. The server grants a
-    /// window of this many messages.
+    /// The connection is lost and reestablished. The server grants a window of this many messages.
     Lose(u64),
+    /// The server handles this many messages of a lost connection, in a session.
+    HandleLate(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -37,6 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Ack),
         1 => Just(Step::Refuse),
         1 => (1..30u64).prop_map(Step::Lose),
+        1 => (1..20usize).prop_map(Step::HandleLate),
     ]
 }
 
@@ -47,8 +49,12 @@ struct Both {
     session: bool,
     /// Written and not read.
     wire: VecDeque<(u64, Vec<u8>)>,
+    /// Written to earlier connections and not read.
+    late: VecDeque<(u64, Vec<u8>)>,
     /// Newest message that the server has handled or refused, on this connection or in the session.
     newest: Option<u64>,
+    /// Newest message read on this connection.
+    read: Option<u64>,
     given: Vec<Vec<u8>>,
     handled: Vec<(u64, Vec<u8>)>,
     refused: Vec<(u64, Vec<u8>)>,
@@ -63,7 +69,9 @@ impl Both {
             granted: u64::MAX,
             session,
             wire: VecDeque::new(),
+            late: VecDeque::new(),
             newest: None,
+            read: None,
             given: Vec::new(),
             handled: Vec::new(),
             refused: Vec::new(),
@@ -78,6 +86,7 @@ impl Both {
             Step::Ack => self.ack(),
             Step::Refuse => self.refuse(),
             Step::Lose(granted) => self.lose(granted),
+            Step::HandleLate(count) => (0..count).for_each(|_| self.handle_late()),
         }
         let waiting = self.outbox.next_id() - self.outbox.first();
         assert!(waiting <= WINDOW.messages);
@@ -111,6 +120,7 @@ impl Both {
     fn read(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let (id, payload) = self.wire.pop_front()?;
+            self.read = Some(id);
             if self.newest.is_none_or(|newest| id > newest) {
                 self.newest = Some(id);
                 return Some((id, payload));
@@ -124,8 +134,20 @@ impl Both {
         self.handled.extend(read);
     }
 
+    fn handle_late(&mut self) {
+        let Some((id, payload)) = self.late.pop_front() else { return };
+        if self.newest.is_none_or(|newest| id > newest) {
+            self.newest = Some(id);
+            self.handled.push((id, payload));
+        }
+    }
+
     fn ack(&mut self) {
-        if let Some(newest) = self.newest {
+        self.answer(self.read);
+    }
+
+    fn answer(&mut self, newest: Option<u64>) {
+        if let Some(newest) = newest {
             let before = self.outbox.first();
             let count = self.outbox.acked(newest).unwrap();
             assert_eq!(before + count, self.outbox.first());
@@ -142,10 +164,13 @@ impl Both {
     }
 
     fn lose(&mut self, granted: u64) {
-        self.wire.clear();
+        self.read = None;
         if self.session {
-            self.ack();
+            self.late.append(&mut self.wire);
+            self.outbox.recall();
+            self.answer(self.newest);
         } else {
+            self.wire.clear();
             self.newest = None;
         }
         self.granted = granted;

@@ -29,6 +29,8 @@ pub(crate) struct Rules {
     pub(crate) mute: bool,
     /// Acknowledges one message too many.
     pub(crate) lies: bool,
+    /// Reports a position that is so much too low, as if it still handled these messages.
+    pub(crate) behind: u64,
     pub(crate) window: u32,
 }
 
@@ -41,6 +43,7 @@ impl Default for Rules {
             status: None,
             mute: false,
             lies: false,
+            behind: 0,
             window: 1000,
         }
     }
@@ -130,7 +133,7 @@ impl Ledger {
         }
         self.openings.push(opening);
         Answer::Opened(Opened {
-            newest: self.newest,
+            newest: self.newest.and_then(|newest| newest.checked_sub(rules.behind)),
             window: rules.window,
             largest: LARGEST,
             refused: self.refused.clone(),
@@ -172,11 +175,11 @@ async fn serve(mut socket: TcpStream, rules: Rules, ledger: Arc<Mutex<Ledger>>) 
                     continue;
                 }
                 let id = frame.id.number();
-                if opened && ledger.newest.is_some_and(|newest| id <= newest) {
-                    continue;
-                }
                 if rules.dies_after.is_some_and(|most| handled >= most) {
                     return Ok(());
+                }
+                if opened && ledger.newest.is_some_and(|newest| id <= newest) {
+                    continue;
                 }
                 handled += 1;
                 together += 1;
