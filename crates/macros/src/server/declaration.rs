@@ -8,7 +8,7 @@ use syn::{Error, Generics, Ident, ImplItem, ImplItemFn, ItemImpl, Type};
 use super::handler::{Handler, Mark, replace_self};
 
 /// Methods of `ServerRef`, which hide a client method of the same name.
-pub(super) const METHODS_OF_SERVER_REF: [&str; 14] = [
+pub(super) const METHODS_OF_SERVER_REF: [&str; 15] = [
     "call",
     "call_blocking",
     "call_timeout",
@@ -16,6 +16,7 @@ pub(super) const METHODS_OF_SERVER_REF: [&str; 14] = [
     "clone",
     "id",
     "inspect",
+    "inspect_timeout",
     "pid",
     "request_stop",
     "send",
