@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use crate::processes::{beam_and_ours, found, join, start, term};
-use crate::support::{Beam, Epmd};
+use crate::support::{Beam, Epmd, until};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{ExitReason, Process, Reply};
+use purlin::{CallError, ExitReason, Process, Reply};
 use purlin_dist::cluster::{Cluster, GenCall, Serve as _, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
@@ -324,11 +324,14 @@ async fn sys_waits_for_a_busy_server_and_refuses_a_state_that_is_no_term() {
         begin.send(()).expect("the test waits");
         may_go.recv().is_ok()
     };
-    let busy = tokio::spawn(async move { server.inspect_timeout(is_busy, Duration::MAX).await });
+    let same = server.clone();
+    let busy = tokio::spawn(async move { same.inspect_timeout(is_busy, Duration::MAX).await });
     begun.await.expect("it begins");
-    // WHY real time: a call has a limit of five seconds by default, which must not apply. There is no upper bound.
     let release = async {
-        tokio::time::sleep(Duration::from_millis(5500)).await;
+        until("the request has come", || server.pid().mailbox_len() == 1).await;
+        // The limit of a call that began later is over.
+        let limited = server.inspect(|tickets| tickets.left).await;
+        assert!(matches!(limited, Err(CallError::Timeout(_))), "{limited:?}");
         let_go.send(()).expect("it waits");
     };
     let (state, ()) = tokio::join!(beam.eval("sys:get_state(S, infinity)"), release);
