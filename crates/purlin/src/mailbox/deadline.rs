@@ -235,30 +235,36 @@ mod tests {
 
     #[test]
     fn a_long_deadline_is_reached_in_time_whenever_the_shared_timer_fires() {
-        // The timer of the first deadline fires after and before the second one.
-        for (first, second) in [(1000, 1000), (1000, 1300)] {
+        // The timer of the first deadline fires after and before the second one. On a busy machine the
+        // process may run only after both.
+        for (first, second, polls) in [(1000, 1000, 2), (1000, 1300, 3)] {
             let times = [first, second].map(Duration::from_millis);
-            let polls = run(&node(), async move |tx, _| {
-                let mut dropped = Deadline::after(100 * times[0]);
-                if second > first {
-                    dropped = Deadline::after(times[0]);
-                }
-                assert!(poll_fn(|cx| Poll::Ready(dropped.poll(cx))).await.is_pending());
-                drop(dropped);
-                // WHY real time: in virtual time no timer is shared. There is no upper bound.
-                let (began, mut polls) = (Instant::now(), 0);
-                let mut deadline = Deadline::after(times[1]);
-                poll_fn(|cx| {
-                    polls += 1;
-                    deadline.poll(cx)
-                })
-                .await;
-                // WHY real time: as above.
-                assert!(began.elapsed() >= times[1]);
-                let _ = tx.send(polls);
-            });
-            assert!(polls[0] >= 2, "{polls:?}");
+            assert!((0..100).any(|_| polls_until_reached(times) >= polls), "{times:?}");
         }
+    }
+
+    /// Returns the number of polls of a deadline that is set after another one was dropped.
+    fn polls_until_reached(times: [Duration; 2]) -> usize {
+        let polls = run(&node(), async move |tx, _| {
+            let mut dropped = Deadline::after(100 * times[0]);
+            if times[1] > times[0] {
+                dropped = Deadline::after(times[0]);
+            }
+            assert!(poll_fn(|cx| Poll::Ready(dropped.poll(cx))).await.is_pending());
+            drop(dropped);
+            // WHY real time: in virtual time no timer is shared. There is no upper bound.
+            let (began, mut polls) = (Instant::now(), 0);
+            let mut deadline = Deadline::after(times[1]);
+            poll_fn(|cx| {
+                polls += 1;
+                deadline.poll(cx)
+            })
+            .await;
+            // WHY real time: as above.
+            assert!(began.elapsed() >= times[1]);
+            let _ = tx.send(polls);
+        });
+        polls[0]
     }
 
     // A deadline that is polled before the shared timer is due depends on it, although another one

@@ -121,7 +121,7 @@ pub(crate) fn contain(f: impl FnOnce()) {
 }
 
 /// Value of a user whose destructor is contained.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Contained<T>(Option<T>);
 
 impl<T> Contained<T> {
