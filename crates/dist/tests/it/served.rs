@@ -328,7 +328,8 @@ async fn sys_waits_for_a_busy_server_and_refuses_a_state_that_is_no_term() {
     let busy = tokio::spawn(async move { same.inspect_timeout(is_busy, Duration::MAX).await });
     begun.await.expect("it begins");
     let release = async {
-        until("the request has come", || server.pid().mailbox_len() == 1).await;
+        // The monitor of the call, and the request.
+        until("the request has come", || server.pid().mailbox_len() == 2).await;
         // The limit of a call that began later is over.
         let limited = server.inspect(|tickets| tickets.left).await;
         assert!(matches!(limited, Err(CallError::Timeout(_))), "{limited:?}");

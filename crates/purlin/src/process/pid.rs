@@ -64,7 +64,8 @@ impl<M: Send + 'static> Pid<M> {
         exit_reason(&self.address)
     }
 
-    /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
+    /// Returns the number of waiting messages, in the save queue and the inbox, including signals in
+    /// the inbox that the process has not handled yet. May be stale.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox_len()
     }
