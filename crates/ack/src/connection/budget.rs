@@ -2,15 +2,15 @@
 //!
 //! The first [`FREE`] bytes of each buffer are not charged. Before it grows beyond them, the
 //! connection charges the difference to the budget. Buffers that are larger than the next message
-//! needs get at most [half of it](Charge::try_raise_ahead). A connection that is the only one with a
-//! charge may exceed the budget, so that the largest message can always be received.
+//! needs get at most [half of it](Charge::try_raise_ahead). A connection that is the only one with
+//! charges may exceed the budget, so that the largest message can always be received.
 //!
 //! While a message finds no bytes, connections that wait for their clients free buffers that they do
 //! not need, and the connection with a charge that has been idle longest, at least for [`STALLED`],
 //! is [asked to end](Budget::make_room).
 //!
-//! INVARIANT: `used` is the sum of all charges, and exceeds the limit only by a single charge. A
-//! connection is in `charged` while it has a charge.
+//! INVARIANT: `used` is the sum of all charges, and exceeds the limit only by the charges of a single
+//! connection. A connection is in `charged` while it has a charge.
 //!
 //! COST: a few atomic operations and sometimes a lock when a buffer grows or shrinks, none per read.
 
@@ -56,7 +56,7 @@ pub(crate) struct Budget {
     returned: Notify,
 }
 
-/// Charge of one connection. Dropping it returns the bytes.
+/// Charge of one process of a connection. Dropping it returns the bytes.
 #[derive(Debug)]
 pub(crate) struct Charge {
     budget: Arc<Budget>,
@@ -160,15 +160,15 @@ impl Charge {
     fn try_raise_within(&mut self, capacity: usize, limit: usize) -> bool {
         let due = capacity.saturating_sub(FREE);
         let Some(more) = due.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
-        let own = self.bytes;
         let raised = self.budget.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             let raised = used.checked_add(more)?;
-            (raised <= limit || used == own).then_some(raised)
+            (raised <= limit || used == self.idle.charged()).then_some(raised)
         });
         if raised.is_err() {
             return false;
         }
-        if own == 0 {
+        self.idle.raise_charged(more);
+        if self.bytes == 0 {
             let idle = Arc::clone(&self.idle);
             self.budget.charged().insert(self.number, nanoseconds(now()), idle);
         }
@@ -185,6 +185,8 @@ impl Charge {
         if due == 0 {
             self.budget.charged().remove(self.number);
         }
+        // WHY in this order: the sum of the connection is never more than its part of `used`.
+        self.idle.lower_charged(self.bytes - due);
         self.budget.used.fetch_sub(self.bytes - due, Ordering::Relaxed);
         self.bytes = due;
         self.budget.asked_at.store(0, Ordering::Relaxed);
@@ -205,18 +207,21 @@ mod tests {
 
     use super::*;
 
-    /// A node, and a process on it that stands for a connection.
-    fn connection() -> (Node, Arc<Idle>) {
+    /// A node, and processes on it that stand for connections.
+    fn connections<const N: usize>() -> (Node, [Arc<Idle>; N]) {
         let node = Node::builder().workers(1).build().expect("a node starts");
-        let process = node.spawn(async |mut me: Process<Exit>| drop(me.receive().await));
-        (node, Arc::new(Idle::new(process)))
+        let connections = [(); N].map(|()| {
+            let process = node.spawn(async |mut me: Process<Exit>| drop(me.receive().await));
+            Arc::new(Idle::new(process))
+        });
+        (node, connections)
     }
 
     #[test]
     fn only_charge_may_exceed_the_budget_and_a_second_one_may_not() {
-        let (node, idle) = connection();
+        let (node, idle) = connections::<2>();
         let budget = Budget::new(1000);
-        let (mut one, mut other) = (budget.charge(Arc::clone(&idle)), budget.charge(idle));
+        let [mut one, mut other] = idle.map(|idle| budget.charge(idle));
         assert!(other.try_raise(FREE), "the first bytes are free");
         assert!(one.try_raise(FREE + 5000));
         assert!(!other.try_raise(FREE + 1));
@@ -231,10 +236,26 @@ mod tests {
     }
 
     #[test]
-    fn buffers_that_no_message_needs_get_half_of_the_budget() {
-        let (node, idle) = connection();
+    fn charges_of_the_only_connection_with_any_may_exceed_the_budget() {
+        let (node, [idle, other]) = connections::<2>();
         let budget = Budget::new(1000);
-        let mut charges: Vec<_> = (0..4).map(|_| budget.charge(Arc::clone(&idle))).collect();
+        let [mut one, mut two] = [(); 2].map(|()| budget.charge(Arc::clone(&idle)));
+        assert!(one.try_raise(FREE + 600) && two.try_raise(FREE + 5000));
+        one.lower(FREE);
+        assert!(two.try_raise(FREE + 6000));
+        two.lower(FREE + 900);
+        let mut other = budget.charge(other);
+        assert!(other.try_raise(FREE + 100) && !one.try_raise(FREE + 1));
+        drop((one, two, other));
+        assert_eq!((budget.used(), idle.charged()), (0, 0));
+        node.stop_blocking();
+    }
+
+    #[test]
+    fn buffers_that_no_message_needs_get_half_of_the_budget() {
+        let (node, idle) = connections::<4>();
+        let budget = Budget::new(1000);
+        let mut charges = idle.map(|idle| budget.charge(idle));
         let ahead = |charge: &mut Charge| charge.try_raise_ahead(FREE + 200);
         let raised: Vec<_> = charges.iter_mut().map(ahead).collect();
         assert_eq!(raised, [true, true, false, false]);
@@ -253,9 +274,9 @@ mod tests {
         fn used_bytes_are_the_sum_of_all_charges_within_the_limit(
             steps in prop::collection::vec((0..4_usize, 0..3000_usize, any::<bool>()), 0..60),
         ) {
-            let (node, idle) = connection();
+            let (node, idle) = connections::<4>();
             let budget = Budget::new(2000);
-            let mut charges: Vec<_> = (0..4).map(|_| budget.charge(Arc::clone(&idle))).collect();
+            let mut charges = idle.clone().map(|idle| budget.charge(idle));
             for (which, bytes, raise) in steps {
                 if raise {
                     charges[which].try_raise(FREE + bytes);
@@ -266,6 +287,8 @@ mod tests {
                 prop_assert_eq!(all.iter().sum::<usize>(), budget.used());
                 prop_assert!(budget.used() <= 2000 + 3000, "one charge at most is beyond the limit");
             }
+            drop(charges);
+            prop_assert!(idle.iter().all(|idle| idle.charged() == 0));
             node.stop_blocking();
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! COST: two or three relaxed stores per wait of the connection, none per read or message.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Pid};
@@ -32,6 +32,9 @@ pub(crate) struct Idle {
     since: AtomicU64,
     is_new: AtomicBool,
     has_session: AtomicBool,
+    is_in_message: AtomicBool,
+    /// Bytes that the processes of the connection have charged to the budget.
+    charged: AtomicUsize,
 }
 
 impl Idle {
@@ -42,6 +45,8 @@ impl Idle {
             since: AtomicU64::new(BUSY),
             is_new: AtomicBool::new(true),
             has_session: AtomicBool::new(false),
+            is_in_message: AtomicBool::new(false),
+            charged: AtomicUsize::new(0),
         }
     }
 
@@ -66,6 +71,32 @@ impl Idle {
     /// Publishes that a message of a session was answered.
     pub(crate) fn has_session(&self) {
         self.has_session.store(true, Ordering::Relaxed);
+    }
+
+    /// Publishes whether a process that does not read the socket keeps the beginning of a message
+    /// and waits for its rest.
+    pub(crate) fn set_in_message(&self, is_in_message: bool) {
+        self.is_in_message.store(is_in_message, Ordering::Relaxed);
+    }
+
+    /// Returns whether a process that does not read the socket waits for the rest of a message.
+    pub(crate) fn is_in_message(&self) -> bool {
+        self.is_in_message.load(Ordering::Relaxed)
+    }
+
+    /// Adds to the charged bytes.
+    pub(crate) fn raise_charged(&self, more: usize) {
+        self.charged.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Subtracts from the charged bytes.
+    pub(crate) fn lower_charged(&self, fewer: usize) {
+        self.charged.fetch_sub(fewer, Ordering::Relaxed);
+    }
+
+    /// Returns the charged bytes.
+    pub(crate) fn charged(&self) -> usize {
+        self.charged.load(Ordering::Relaxed)
     }
 
     /// Returns the rank of the connection.

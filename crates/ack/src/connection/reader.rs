@@ -188,6 +188,8 @@ impl Reader {
                     self.spin.woken_after(now().saturating_sub(began));
                     return Ok(());
                 }
+                // WHY again: with TLS, the beginning of a record takes memory.
+                until = silent.min(now().saturating_add(RELEASE_AFTER));
             }
             if !waited? {
                 if until == silent {
@@ -202,13 +204,13 @@ impl Reader {
     }
 
     /// Frees the buffer and the charge, unless the free bytes are too few for the beginning of a message
-    /// in it. Returns whether nothing is charged.
+    /// in it. Returns whether no unfinished message has a charge, in any process of the connection.
     fn free(&mut self, buffer: &mut ReadBuffer) -> bool {
         if self.charge.capacity() > FREE && buffer.waiting().len() < FREE {
             buffer.release();
             self.charge.lower(buffer.capacity());
         }
-        self.charge.capacity() == FREE
+        self.charge.capacity() == FREE && !self.idle.is_in_message()
     }
 
     /// Whether the next read needs more capacity than is paid for.

@@ -101,6 +101,12 @@ impl Socket {
         }
     }
 
+    /// Returns the capacity of the buffer for encrypted data.
+    #[cfg(all(test, feature = "tls"))]
+    pub(crate) fn buffered(&self) -> usize {
+        self.tls.as_ref().map_or(0, |tls| lock(tls).buffered())
+    }
+
     /// Sets the time after which the kernel gives up on unacknowledged data, also after a close.
     pub(crate) fn give_up_after(&self, time: Duration) {
         // On failure the system default applies.

@@ -21,6 +21,9 @@
 //! returned after all valid data before them. The alert for the other side is written first, if the
 //! socket has room.
 //!
+//! *Records without data*, such as key updates, are limited per read: it returns `None` after
+//! [`MAX_SOCKET_READS`] socket reads without data, although the socket may have more.
+//!
 //! COST: a read makes at most one system call per [`BLOCK`] bytes, unless they are less than a
 //! record; each byte is decrypted and copied three times. A connection that has been read from
 //! holds a block until it [rests](Channel::rest).
@@ -39,6 +42,8 @@ use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
 /// Encrypted bytes per read.
 const BLOCK: usize = 64 << 10;
+/// Maximum number of socket reads per read. A full record needs three until the buffer has grown.
+const MAX_SOCKET_READS: u32 = 8;
 
 /// TLS channel: one side of a TLS connection, without its socket.
 pub(crate) struct Channel {
@@ -60,14 +65,14 @@ impl Channel {
         socket: &mut S,
         room: &mut [u8],
     ) -> io::Result<Option<usize>> {
-        let mut count = 0;
+        let (mut count, mut socket_reads) = (0, 0);
         loop {
             match self.connection.reader().read(&mut room[count..]) {
                 // The buffer is full, or the stream has ended.
                 Ok(0) => return Ok(Some(count)),
                 Ok(more) => count += more,
                 // WHY any error: the only possible one is that nothing is decrypted.
-                Err(_) => match self.decrypt(socket, count == 0) {
+                Err(_) => match self.decrypt(socket, count == 0, &mut socket_reads) {
                     Ok(true) => {}
                     Ok(false) if count == 0 => return Ok(None),
                     Err(error) if count == 0 => return Err(error),
@@ -120,6 +125,12 @@ impl Channel {
         self.came.release();
     }
 
+    /// Returns the capacity of the buffer for encrypted data.
+    #[cfg(test)]
+    pub(crate) fn buffered(&self) -> usize {
+        self.came.capacity()
+    }
+
     /// Returns the SHA-256 digest of the other side's certificate, if it has sent one.
     pub(crate) fn certificate(&self) -> Option<Fingerprint> {
         let certificate = self.connection.peer_certificates()?.first()?;
@@ -128,16 +139,23 @@ impl Channel {
     }
 
     /// Decrypts received data, or data read from the socket. Returns `false` if none is
-    /// available.
-    fn decrypt<S: Read + Write>(&mut self, socket: &mut S, may_read: bool) -> io::Result<bool> {
+    /// available, or if data must be read from the socket and must not be.
+    fn decrypt<S: Read + Write>(
+        &mut self,
+        socket: &mut S,
+        may_read: bool,
+        socket_reads: &mut u32,
+    ) -> io::Result<bool> {
         if let Some(error) = &self.broken {
             return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));
         }
         self.push(socket);
         if self.came.waiting().is_empty() {
-            if !may_read {
+            // WHY limited: the process could neither end nor time out while the other side writes.
+            if !may_read || *socket_reads == MAX_SOCKET_READS {
                 return Ok(false);
             }
+            *socket_reads += 1;
             match now_or_would_block(|| socket.read(self.came.spare(1)))? {
                 None => return Ok(false),
                 Some(0) => {
@@ -168,7 +186,7 @@ impl fmt::Debug for Channel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::VecDeque;
     use std::sync::{Arc, LazyLock};
 
@@ -234,7 +252,8 @@ mod tests {
         }
     }
 
-    fn channels() -> (Channel, Channel) {
+    /// The configurations of a server, and of a client that trusts it.
+    pub(crate) fn configs() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
         static CONFIGS: LazyLock<(Arc<ServerConfig>, Arc<ClientConfig>)> = LazyLock::new(|| {
             let made = generate_simple_self_signed(["localhost".to_owned()]).expect("a name");
             let CertifiedKey::<KeyPair> { cert, signing_key } = made;
@@ -255,11 +274,23 @@ mod tests {
                 .with_no_client_auth();
             (Arc::new(server), Arc::new(client))
         });
-        let (server, client) = &*CONFIGS;
+        CONFIGS.clone()
+    }
+
+    fn channels() -> (Channel, Channel) {
+        let (server, client) = configs();
         let name = "localhost".try_into().expect("a name");
-        let client = ClientConnection::new(Arc::clone(client), name).expect("in order");
-        let server = ServerConnection::new(Arc::clone(server)).expect("in order");
+        let client = ClientConnection::new(client, name).expect("in order");
+        let server = ServerConnection::new(server).expect("in order");
         (Channel::new(server.into()), Channel::new(client.into()))
+    }
+
+    fn handshake(server: &mut Channel, client: &mut Channel, pipe: &mut Pipe) {
+        let mut room = [0; 100];
+        while client.connection.is_handshaking() || server.connection.is_handshaking() {
+            assert_eq!(client.read(&mut pipe.client(), &mut room).unwrap(), None);
+            assert_eq!(server.read(&mut pipe.server(), &mut room).unwrap(), None);
+        }
     }
 
     /// One side of the pipe, on which writes fail.
@@ -287,16 +318,61 @@ mod tests {
         let mut pipe =
             Pipe { holds: 1 << 20, to_server: VecDeque::new(), to_client: VecDeque::new() };
         let mut room = [0; 100];
-        while client.connection.is_handshaking() || server.connection.is_handshaking() {
-            assert_eq!(client.read(&mut pipe.client(), &mut room).unwrap(), None);
-            assert_eq!(server.read(&mut pipe.server(), &mut room).unwrap(), None);
-        }
+        handshake(&mut server, &mut client, &mut pipe);
         assert_eq!(server.write(&mut pipe.server(), b"answer").unwrap(), Some(6));
         let mut broken = Broken(pipe.client());
         let error = client.write(&mut broken, b"message").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
         assert_eq!(client.read(&mut broken, &mut room).unwrap(), Some(6));
         assert_eq!(&room[..6], b"answer");
+    }
+
+    /// One side of the pipe, of which a read returns one byte.
+    struct Trickle<'a> {
+        end: End<'a>,
+        reads: u32,
+    }
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            self.reads += 1;
+            self.end.read(&mut room[..1])
+        }
+    }
+
+    impl Write for Trickle<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.end.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn records_without_data_end_a_read_although_the_socket_has_more() {
+        let (mut server, mut client) = channels();
+        let mut pipe =
+            Pipe { holds: 1 << 20, to_server: VecDeque::new(), to_client: VecDeque::new() };
+        handshake(&mut server, &mut client, &mut pipe);
+        // WHY few: rustls refuses more than 32 in a row.
+        for _ in 0..20 {
+            client.connection.refresh_traffic_keys().expect("the version is TLS 1.3");
+            client.flush(&mut pipe.client()).unwrap();
+        }
+        client.write(&mut pipe.client(), b"message").unwrap();
+        let (mut room, mut calls) = ([0; 100], 0);
+        loop {
+            let mut trickle = Trickle { end: pipe.server(), reads: 0 };
+            let read = server.read(&mut trickle, &mut room).unwrap();
+            assert!(trickle.reads <= MAX_SOCKET_READS, "{} reads", trickle.reads);
+            match read {
+                None => calls += 1,
+                Some(count) => break assert_eq!(&room[..count], b"message"),
+            }
+        }
+        assert!(calls > 20);
     }
 
     proptest! {

@@ -23,3 +23,9 @@ pub use purlin_tls::PemError;
 
 /// Protocol versions, unless a custom configuration sets others.
 const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];
+
+/// Returns the TLS configuration of a server with a self-signed certificate.
+#[cfg(test)]
+pub(crate) fn server_for_tests() -> server::Tls {
+    server::Tls::new(channel::tests::configs().0)
+}

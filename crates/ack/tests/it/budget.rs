@@ -111,6 +111,40 @@ fn client_that_reads_no_answers_keeps_no_bytes_from_others() {
 }
 
 #[test]
+fn only_client_may_send_a_message_larger_than_the_budget() {
+    for strategy in Strategy::ALL {
+        let limits = Limits { buffer_bytes: 256 << 10, ..untimed() };
+        let server = start(untimed_server().strategy(strategy).limits(limits));
+        for _ in 0..3 {
+            let mut client = Client::connect(server.address(), strategy);
+            client.message(0, &vec![7; 400 << 10]);
+            client.until(0);
+            drop(client);
+            server.until("the budget is given back", |counts| counts.buffer_bytes == 0);
+        }
+        assert_eq!(server.counts().over_budget, 0, "{strategy}");
+        server.drain();
+    }
+}
+
+#[test]
+fn stalled_async_ack_connection_with_an_unfinished_message_gives_way() {
+    let server = start(untimed_server().strategy(Strategy::AsyncAck).limits(limits()));
+    let mut stalled = Client::connect(server.address(), Strategy::AsyncAck);
+    let large = message(0, &vec![7; 900 << 10], Strategy::AsyncAck.order());
+    stalled.stream.write_all(&large[..800 << 10]).expect("it is read");
+    server.until("its bytes are charged", |counts| counts.buffer_bytes > 700 << 10);
+    // WHY attempts: a connection that finds no bytes is closed, and counts as stalled only after some time.
+    until("a large message is answered", || {
+        let mut client = Client::connect(server.address(), Strategy::AsyncAck);
+        client.stream.write_all(&large).is_ok() && client.is_acknowledged(0)
+    });
+    drop(stalled);
+    server.until("the budget is given back", |counts| counts.buffer_bytes == 0);
+    server.drain();
+}
+
+#[test]
 fn session_continues_at_once_if_its_older_connection_reads_no_answers() {
     let server = server();
     let slow = slow_reader(server.address(), 1);

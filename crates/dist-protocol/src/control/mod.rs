@@ -264,6 +264,28 @@ impl Control {
         }
     }
 
+    /// Returns an upper bound of the memory of its trace token and its options, in bytes.
+    ///
+    /// COST: encodes them.
+    #[must_use]
+    pub fn memory_of_terms(&self) -> usize {
+        let (options, token) = match self {
+            Self::Spawn(spawn) => (&spawn.options[..], &spawn.token),
+            Self::Send { token, .. }
+            | Self::SendSender { token, .. }
+            | Self::RegSend { token, .. }
+            | Self::AliasSend { token, .. }
+            | Self::Altact { token, .. }
+            | Self::Spawned { token, .. }
+            | Self::Exit { token, .. }
+            | Self::Exit2 { token, .. } => (&[][..], token),
+            _ => return 0,
+        };
+        // WHY a bound: each part of a term takes at least one byte.
+        let bytes = |term: &Term| term.encode().map_or(0, |bytes| bytes.len());
+        options.iter().chain(token).map(bytes).sum::<usize>() * size_of::<Term>()
+    }
+
     /// The sending process, if the control message contains it. Signals of one process to another must arrive in order.
     #[must_use]
     pub fn sender(&self) -> Option<&Pid> {

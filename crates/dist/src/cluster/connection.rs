@@ -17,6 +17,7 @@ use tracing::debug;
 
 use crate::cluster::ids::Ids;
 use crate::cluster::links::monitor_table::{MonitorTable, RemoteMonitor};
+use crate::cluster::receive::answer_queues::AnswerQueues;
 use crate::cluster::receive::requests::Requests;
 
 /// The number under which the node sends to local processes.
@@ -45,14 +46,19 @@ pub(super) struct Connection {
     pub(super) agent: OnceLock<LocalProcess>,
     /// Requests of the peer that wait until their answers can be sent.
     pub(super) requests: Requests,
+    /// Requests of the peer that tasks answer.
+    pub(super) answer_queues: AnswerQueues,
     /// The remote process that prints for local processes.
     pub(super) user: OnceLock<purlin_term::Pid>,
+    /// Whether `sys:get_state` of the peer expects `{ok, State}`.
+    pub(super) wraps_states: OnceLock<bool>,
 }
 
 impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
-        let (link, monitor_table, lost, agent, requests, user) = Default::default();
+        let (link, monitor_table, lost, agent, user) = Default::default();
+        let (requests, answer_queues, wraps_states) = Default::default();
         let over = SetOnce::new();
         let sender = sender_number(&node);
         Arc::new(Self {
@@ -65,7 +71,9 @@ impl Connection {
             over,
             agent,
             requests,
+            answer_queues,
             user,
+            wraps_states,
         })
     }
 

@@ -136,6 +136,9 @@ async fn a_failed_remote_spawn_returns_its_reason() {
         assert!(matches!(refused, Err(NotSpawned::BadArgument)), "{refused:?}");
         let refused = cluster.spawn(&there, &"a".repeat(256), "b", vec![]).await;
         assert!(matches!(refused, Err(NotSpawned::BadArgument)), "{refused:?}");
+        let local = Term::Local([1, 2, 3][..].into());
+        let refused = cluster.spawn(&there, "a", "b", vec![Term::list([local])]).await;
+        assert!(matches!(refused, Err(NotSpawned::BadArgument)), "{refused:?}");
         let old = "old@127.0.0.1".parse().expect("a name");
         let refused = cluster.spawn_monitor(&me, &old, "a", "b", vec![]).await;
         assert!(matches!(refused, Err(NotSpawned::NotSupported)), "{refused:?}");

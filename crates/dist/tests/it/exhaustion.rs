@@ -11,7 +11,8 @@ use std::time::Duration;
 use crate::processes::echoes;
 use crate::program::{self, Program};
 use crate::support::{Beam, COOKIE, Epmd, cookie, in_time, until_async};
-use purlin::{Node, Process, consume_budget};
+use purlin::supervisor::{ChildSpec, Shutdown, SupervisorSpec};
+use purlin::{Exit, Node, Process, consume_budget};
 use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::{Control, Named, Spawn};
@@ -22,7 +23,7 @@ use purlin_dist::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::spawn_blocking;
 
 const NODE: &str = "exhaustion::the_node_under_attack";
@@ -59,6 +60,7 @@ async fn the_node_under_attack() {
     echoes(&cluster);
     let ran = Arc::new(AtomicU64::new(0));
     collects(&cluster, Arc::clone(&ran));
+    supervises(&cluster).await;
     let count = Arc::clone(&ran);
     let exported = cluster.export("attack", "bytes", 1, move |mut arguments| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -90,6 +92,35 @@ fn collects(cluster: &Cluster, answered: Arc<AtomicU64>) {
         }
     });
     cluster.node().register("collects", &collects).expect("the name is free");
+}
+
+/// Starts the supervisor `crowd`. The answers to its requests have a child with an id of [`BYTES`], and it stops the child
+/// `slow` until the function `attack:release/0` is called.
+async fn supervises(cluster: &Cluster) {
+    let release = Arc::new(Notify::new());
+    let slow = {
+        let release = Arc::clone(&release);
+        move |me: Process<Exit>| {
+            let release = Arc::clone(&release);
+            async move {
+                me.trap_exit(true);
+                release.notified().await;
+            }
+        }
+    };
+    let large =
+        ChildSpec::worker("x".repeat(BYTES), async |mut me: Process<()>| me.receive().await);
+    let slow = ChildSpec::worker("slow", slow).shutdown(Shutdown::Infinity);
+    let supervisor = SupervisorSpec::one_for_one().name("crowd").child(slow).child(large);
+    cluster.node().spawn(async move |mut me: Process<()>| {
+        supervisor.start_link(&me).await.expect("the name is free");
+        me.receive().await;
+    });
+    let exported = cluster.export("attack", "release", 0, move |_| {
+        release.notify_one();
+        std::future::ready(Ok(Term::atom("ok")))
+    });
+    exported.expect("a short name");
 }
 
 /// A node in a child process with its memory at the start, and a BEAM that it serves.
@@ -302,6 +333,41 @@ async fn monitors_of_dead_processes_by_a_node_that_does_not_read_wait_and_fire_o
         let Control::Down { reference, .. } = control else { panic!("{control:?}") };
         assert_eq!(payload, Some(Term::atom("noproc")));
         assert!(fired.insert(reference), "it fires twice");
+    }
+    attacked.serves().await;
+    attacked.checks_memory();
+}
+
+#[tokio::test]
+async fn requests_to_a_supervisor_of_a_node_that_does_not_read_wait_and_are_answered_once() {
+    const REQUESTS: u32 = 12_000;
+    let mut attacked = Attacked::start().await;
+    let (link, mut signals) = attacked.deaf().await;
+    let request = |number: u32| {
+        let from = Term::tuple([Term::from(theirs()), Term::from(number)]);
+        let (kind, request) = match number {
+            0 => ("$gen_call", Term::tuple([Term::atom("terminate_child"), Term::atom("slow")])),
+            _ if number % 2 == 0 => ("$gen_call", Term::atom("which_children")),
+            _ => ("system", Term::atom("get_status")),
+        };
+        let kind = Term::atom(kind);
+        let to = Atom::from_static("crowd");
+        let control = Control::RegSend { from: theirs(), to, token: None };
+        Signal { control, payload: Some(Term::tuple([kind, from, request])) }
+    };
+    let sent = attacked.attack(&link, REQUESTS, request).await;
+    let release = "erpc:call('ours@127.0.0.1', attack, release, [])";
+    assert_eq!(attacked.beam.eval(release).await, "ok");
+    // The supervisor handles this after the requests that it has received.
+    let children = "length(supervisor:which_children({crowd, 'ours@127.0.0.1'}))";
+    assert_eq!(attacked.beam.eval(children).await, "2");
+    attacked.checks_memory();
+    let mut answered = HashSet::new();
+    while answered.len() < sent as usize {
+        let payload = next(&mut signals).await.payload.expect("an answer");
+        let [number, _] = payload.as_tuple().expect("a tuple") else { panic!("{payload}") };
+        let number: u32 = purlin_term::from_term(number).expect("a number");
+        assert!(answered.insert(number), "answered twice");
     }
     attacked.serves().await;
     attacked.checks_memory();

@@ -192,10 +192,15 @@ impl<C: ChildHandle> Pool<C> {
             Some((child.load(&process), process))
         };
         // `min_by_key` returns the first of equal ones.
-        let all = after.iter().chain(before);
-        let loads =
-            all.filter_map(|child| live(child).map(|(load, process)| (load, child, process)));
-        let (_, child, process) = loads.min_by_key(|(load, ..)| *load)?;
+        let all = after.iter().chain(before).enumerate();
+        let loads = all.filter_map(|(passed_over, child)| {
+            live(child).map(|(load, process)| (load, passed_over, child, process))
+        });
+        let (_, passed_over, child, process) = loads.min_by_key(|(load, ..)| *load)?;
+        if passed_over > 0 {
+            // WHY: the child behind a loaded one would be chosen twice as often as the others.
+            self.shared.next.fetch_add(passed_over, Ordering::Relaxed);
+        }
         Some((child, C::of(Found(Some(process)))?))
     }
 

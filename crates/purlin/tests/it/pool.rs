@@ -1,7 +1,7 @@
 //! Pools: load, partitions, restarts, bounds.
 
 use crate::waiting::{MS, comes, rest, simulated, uptime};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use purlin::server::{self, ServerRef};
 use purlin::supervisor::{
@@ -59,6 +59,27 @@ fn calls_go_to_the_least_loaded_worker() {
         assert!(uptime() < 200 * MS, "no call waited for the busy worker: {:?}", uptime());
         let busy = long.await.expect("it does not panic").expect("it is answered");
         assert!(by.len() == 3 && !by.contains(&busy), "{by:?} {busy}");
+    });
+}
+
+// G5: equal workers take turns, also beside a loaded one
+#[test]
+fn workers_behind_and_before_a_busy_one_get_equal_shares() {
+    simulated(async |me: Process<()>| {
+        let pool = Pool::new(3, ChildSpec::worker("work", work));
+        started(&pool, &me).await;
+        let long = task::spawn({
+            let pool = pool.clone();
+            async move { pool.call(|reply| (1000, reply)).await }
+        });
+        rest().await;
+        let mut calls = HashMap::new();
+        for _ in 0..20 {
+            let id = pool.call(|reply| (1, reply)).await.expect("it is answered");
+            *calls.entry(id).or_insert(0) += 1;
+        }
+        assert_eq!(calls.into_values().collect::<Vec<_>>(), [10, 10]);
+        long.await.expect("it does not panic").expect("it is answered");
     });
 }
 

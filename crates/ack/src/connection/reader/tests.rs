@@ -7,10 +7,18 @@ use purlin::Node;
 
 use super::*;
 use crate::connection::budget::Budget;
+use crate::tls::server::Tls;
 use crate::wire::read_buffer::INITIAL;
 
 /// Runs a connection process with the client's stream.
 fn connection<F>(run: impl FnOnce(Reader, TcpStream) -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send,
+{
+    connection_over(None, run);
+}
+
+fn connection_over<F>(tls: Option<Tls>, run: impl FnOnce(Reader, TcpStream) -> F + Send + 'static)
 where
     F: Future<Output = ()> + Send,
 {
@@ -21,7 +29,7 @@ where
         let address = listener.local_addr().expect("it is bound");
         let client = TcpStream::connect(address).expect("the port is open");
         let (stream, _) = listener.accept().expect("a client has connected");
-        let socket = Socket::new(stream, None).expect("it is open");
+        let socket = Socket::new(stream, tls.as_ref()).expect("it is open");
         let charge = Budget::new(1 << 20).charge(Arc::new(Idle::new(me.pid())));
         run(Reader::new(me, socket, Duration::MAX, charge), client).await;
     });
@@ -64,5 +72,34 @@ fn connection_without_a_charge_ignores_requests_to_free_its_buffer() {
         ask(&reader, 2);
         let end = reader.fill(&mut buffer, 1, Amount::Available).await;
         assert!(matches!(end, Err(CloseReason::ExitSignal(ExitReason::Shutdown))), "{end:?}");
+    });
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn beginning_of_a_tls_record_keeps_no_large_buffer_while_the_client_is_silent() {
+    use tokio::time::sleep;
+
+    let tls = crate::tls::server_for_tests();
+    connection_over(Some(tls), async |mut reader, mut client| {
+        let (socket, mut buffer) = (reader.socket(), ReadBuffer::growing(INITIAL, 64 << 10));
+        // The beginning of a handshake record of 16 KiB, longer than the first read.
+        let mut record = vec![22, 3, 1, 0x40, 0];
+        record.resize(6000, 0);
+        // WHY real time: buffers are freed a second after the last byte, and once more after these.
+        let sends = async {
+            sleep(RELEASE_AFTER * 2).await;
+            client.write_all(&record).expect("there is room");
+            while socket.buffered() <= record.len() {
+                sleep(Duration::from_millis(1)).await;
+            }
+            while socket.buffered() > record.len() {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::select! {
+            end = reader.fill(&mut buffer, 1, Amount::Available) => panic!("{end:?}"),
+            () = sends => {}
+        }
     });
 }

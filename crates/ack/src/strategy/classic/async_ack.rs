@@ -11,7 +11,7 @@ use std::sync::Arc;
 use purlin::{Overflow, Pid, SpawnOptions, yield_now};
 
 use super::BLOCK;
-use super::helper::{join, not_spawned};
+use super::helper::{join, start};
 use super::responder::{Item, Responder};
 use crate::connection::close_reason::CloseReason;
 use crate::connection::reader::{Amount, Reader};
@@ -32,8 +32,7 @@ pub(crate) async fn run<H: Handler>(
     let charge = shared.counters.budget.charge(Arc::clone(reader.idle()));
     let responder = Responder::new(handler, parent, reader.socket(), charge, Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
-    let responder = bound.link(reader.process()).spawn(move |me| responder.run(me));
-    let responder = responder.map_err(not_spawned)?;
+    let responder = start(reader, bound, move |me| responder.run(me)).await?;
     let ended = read(reader, &responder).await;
     responder.send(Item::Last);
     join(&responder).await?;

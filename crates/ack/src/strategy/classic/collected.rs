@@ -24,7 +24,7 @@ use purlin::{CallError, ExitReason, Pid, SpawnOptions};
 
 use super::BLOCK;
 use super::collector::{Collect, Collector};
-use super::helper::{join, not_spawned};
+use super::helper::{join, start};
 use super::ticker::ticker;
 use crate::connection::close_reason::CloseReason;
 use crate::connection::reader::{Amount, Reader};
@@ -39,14 +39,12 @@ pub(crate) async fn run<H: Handler>(
     shared: &Arc<Shared>,
     amount: Amount,
 ) -> Result<Infallible, CloseReason> {
-    let (me, socket) = (reader.process(), reader.socket());
-    let parent = me.id();
+    let (parent, socket) = (reader.process().id(), reader.socket());
     let collector = Collector::new(handler, parent, Arc::clone(shared));
-    let collector = SpawnOptions::new().link(me).spawn(move |me| collector.run(me));
-    let collector = collector.map_err(not_spawned)?;
+    let collector = start(reader, SpawnOptions::new(), move |me| collector.run(me)).await?;
     let (from, all) = (collector.clone(), Arc::clone(shared));
     let ticker = move |me| ticker(me, socket, from, parent, all);
-    let ticker = SpawnOptions::new().link(me).spawn(ticker).map_err(not_spawned)?;
+    let ticker = start(reader, SpawnOptions::new(), ticker).await?;
     let ended = read(reader, &collector, shared, amount).await;
     collector.send(Collect::Last);
     join(&ticker).await?;

@@ -80,7 +80,6 @@ impl<H: Handler> Collector<H> {
 
     /// Runs the collector process.
     pub(super) async fn run(mut self, mut me: Process<Collect>) -> ExitReason {
-        me.trap_exit(true);
         loop {
             match me.receive().await {
                 Collect::One(buffer, whole_at, reply) => {

@@ -2,29 +2,77 @@
 //!
 //! A helper is linked to its connection process and runs at the same time, so that one may write
 //! while the other reads. If the helper finds the close reason of the connection, it ends with
-//! `{shutdown, reason}`.
+//! `{shutdown, Found}`, which the connection process does not mistake for a request of another
+//! connection to close.
 //!
 //! Both processes may wait for the socket at the same time, which happens if a client does not
 //! read. Tokio registers a descriptor once, so a helper waits on a duplicate. If none is available,
 //! it retries after [`PAUSE`].
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use purlin::{ExitReason, Pid, Process, SpawnError, receive};
+use purlin::{Exit, ExitReason, Pid, Process, SpawnError, SpawnOptions, receive};
 use tokio::io::Interest;
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::connection::close_reason::CloseReason;
+use crate::connection::reader::Reader;
 use crate::connection::resources::{PAUSE, is_resource_exhausted};
 use crate::connection::socket::Socket;
 
-/// Returns the close reason of a connection whose helper was not spawned.
-pub(super) fn not_spawned<F>(error: SpawnError<F>) -> CloseReason {
-    match error {
-        SpawnError::SystemLimit(_) => CloseReason::Failed(ExitReason::SystemLimit),
-        _ => CloseReason::ExitSignal(ExitReason::Normal),
+/// Spawns a helper that traps exits, linked to the connection process.
+///
+/// WHY it waits until the helper runs: a helper that does not trap exits yet ends when the node stops,
+/// and messages that are read meanwhile would not be acknowledged.
+pub(super) async fn start<M, F, Fut>(
+    reader: &Reader,
+    options: SpawnOptions,
+    run: F,
+) -> Result<Pid<M>, CloseReason>
+where
+    M: From<Exit> + Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future<Output = ExitReason> + Send + 'static,
+{
+    let (begin, begun) = oneshot::channel();
+    let helper = async move |me: Process<M>| {
+        me.trap_exit(true);
+        // The connection process may have been killed.
+        let _ = begin.send(());
+        run(me).await
+    };
+    let helper = match options.link(reader.process()).spawn(helper) {
+        Ok(helper) => helper,
+        Err(SpawnError::SystemLimit(_)) => {
+            return Err(CloseReason::Failed(ExitReason::SystemLimit));
+        }
+        Err(_) => return Err(CloseReason::ExitSignal(ExitReason::Normal)),
+    };
+    match begun.await {
+        Ok(()) => Ok(helper),
+        Err(_) => Err(CloseReason::ExitSignal(helper.ended().await)),
     }
+}
+
+/// Close reason of a connection that its helper found.
+#[derive(Debug)]
+struct Found(CloseReason);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for Found {}
+
+/// Returns the exit reason of a helper that found the close reason of the connection.
+pub(super) fn found(reason: CloseReason) -> ExitReason {
+    ExitReason::shutdown_with(Found(reason))
 }
 
 /// Waits for the end of a helper. Fails with the close reason of the connection, unless the helper
@@ -33,7 +81,7 @@ pub(super) async fn join<M: Send + 'static>(helper: &Pid<M>) -> Result<(), Close
     match helper.ended().await {
         ExitReason::Normal => Ok(()),
         ExitReason::ShutdownWith(why) => {
-            let found = why.downcast_ref::<CloseReason>().cloned();
+            let found = why.downcast_ref().map(|Found(reason)| reason.clone());
             Err(found.unwrap_or(CloseReason::ExitSignal(ExitReason::Normal)))
         }
         // A handler panicked in the helper, or the helper was killed.
@@ -107,7 +155,7 @@ mod tests {
                 let day = Duration::from_secs(86_400);
                 let written = write_all(&mut me, &socket, &bytes, day, |exit| *exit == 2).await;
                 assert_eq!(me.flush(), [1, 3], "the others stay");
-                written.map_or_else(ExitReason::shutdown_with, |()| ExitReason::Normal)
+                written.map_or_else(found, |()| ExitReason::Normal)
             });
             (1..=3).for_each(|exit| writer.send(exit));
             join(&writer).await

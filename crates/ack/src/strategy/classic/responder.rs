@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Process, ProcessId, receive};
 
-use super::helper::write_all;
+use super::helper::{found, write_all};
 use crate::connection::budget::{Charge, FREE};
 use crate::connection::close_reason::CloseReason;
 use crate::connection::pending_acks::PendingAcks;
@@ -85,7 +85,6 @@ impl<H: Handler> Responder<H> {
 
     /// Runs the responder process.
     pub(super) async fn run(mut self, mut me: Process<Item>) -> ExitReason {
-        me.trap_exit(true);
         let end = loop {
             let item = if self.pending.count() == 0 {
                 Some(me.receive().await)
@@ -122,10 +121,11 @@ impl<H: Handler> Responder<H> {
                 break Some(end);
             }
         };
-        end.map_or(ExitReason::Normal, ExitReason::shutdown_with)
+        end.map_or(ExitReason::Normal, found)
     }
 
     async fn parse(&mut self, block: &[u8]) -> Result<(), CloseReason> {
+        self.charge.idle().set_in_message(false);
         let (before, begins) = (self.pending.count(), self.tail.is_empty());
         let rest = self.finish_tail(block).await?;
         if let Some(rest) = rest {
@@ -135,8 +135,10 @@ impl<H: Handler> Responder<H> {
                 handle_batch(&mut self.handler, batch, &mut self.pending).await?;
             }
             missing_bytes(&rest[used..], &self.shared)?;
-            self.extend_tail(&rest[used..])?;
+            self.extend_tail(&rest[used..], 0)?;
         }
+        // WHY not in the handler: the connection then does not wait for its client.
+        self.charge.idle().set_in_message(self.charge.capacity() > FREE);
         self.blocks += 1;
         if begins || self.pending.count() > before {
             self.whole_at = now();
@@ -165,18 +167,23 @@ impl<H: Handler> Responder<H> {
                 return Ok(None);
             } else {
                 let (now, later) = block.split_at(missing.min(block.len()));
-                self.extend_tail(now)?;
+                self.extend_tail(now, missing)?;
                 block = later;
             }
         }
         Ok(Some(block))
     }
 
-    /// Appends bytes to the incomplete message, within the budget of the server.
-    fn extend_tail(&mut self, bytes: &[u8]) -> Result<(), CloseReason> {
+    /// Appends bytes to the incomplete message, of which `missing` are known to be missing, within the budget of
+    /// the server.
+    fn extend_tail(&mut self, bytes: &[u8], missing: usize) -> Result<(), CloseReason> {
         let length = self.tail.len() + bytes.len();
         if length > self.tail.capacity() {
-            let capacity = length.max(2 * self.tail.len());
+            let ahead = (2 * self.tail.len()).min(self.tail.len().saturating_add(missing));
+            let mut capacity = length.max(ahead);
+            if !self.charge.try_raise(capacity) {
+                capacity = length;
+            }
             if !self.charge.try_raise(capacity) {
                 // WHY it does not wait: the client finds room when it has reconnected.
                 self.charge.budget().make_room();

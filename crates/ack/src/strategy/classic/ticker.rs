@@ -2,7 +2,8 @@
 //!
 //! It asks the collector to reply once an ack is pending, sleeps for the tick, takes the acks
 //! pending by then, and writes them; an idle connection causes no ticks. It ends with the
-//! collector, and with the connection process even in the middle of a write.
+//! collector, and with the connection process even in the middle of a write. It ignores exit signals
+//! of other processes, so that during a shutdown of the node everything read is still acknowledged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use purlin::{Exit, ExitReason, Pid, Process, ProcessId};
 
 use super::collector::Collect;
-use super::helper::write_all;
+use super::helper::{found, write_all};
 use crate::connection::shared::Shared;
 use crate::connection::socket::Socket;
 use crate::connection::timeout::sleep;
@@ -26,8 +27,6 @@ pub(super) async fn ticker(
     parent: ProcessId,
     shared: Arc<Shared>,
 ) -> ExitReason {
-    // WHY: during a shutdown of the node everything read must still be acknowledged.
-    me.trap_exit(true);
     loop {
         let Ok(more) = collector.call_timeout(Collect::Due, Duration::MAX).await else {
             return ExitReason::Normal;
@@ -43,7 +42,7 @@ pub(super) async fn ticker(
             let left = |exit: &Exit| exit.from == Some(parent);
             let written = write_all(&mut me, &socket, &ack, shared.idle_timeout, left).await;
             if let Err(end) = written {
-                return ExitReason::shutdown_with(end);
+                return found(end);
             }
             shared.counters.latencies.acked(since);
         }

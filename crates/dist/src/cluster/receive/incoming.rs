@@ -113,7 +113,7 @@ impl Receive for Incoming {
             }
             Err(recipients) => {
                 let payload = payload.map(Unread::store);
-                if requests.hold(link, Held { control, payload, recipients, need }) {
+                if requests.hold(link, Held::new(control, payload, recipients, need)) {
                     let handler = Handler::new(&self.handler.core, &connection);
                     self.handler.core.runtime.spawn(handler.handle_held());
                 }
@@ -162,7 +162,7 @@ impl Handler {
         let connection = Arc::clone(&self.connection);
         let Some(link) = connection.link() else { return };
         while let Some((held, turn)) = connection.requests.next(link).await {
-            let Held { control, payload, recipients, need } = held;
+            let Held { control, payload, recipients, need, .. } = held;
             let payload = payload.as_ref().map(StoredPayload::unread);
             connection.requests.handle(|| {
                 let core = Arc::clone(&self.core);

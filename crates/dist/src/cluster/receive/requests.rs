@@ -36,7 +36,7 @@ const MAX_HELD: usize = 64 << 20;
 /// Memory of held signals beyond which messages of local processes wait, in bytes.
 const PAUSE_AT: usize = 16 << 20;
 
-/// Estimated memory of a held signal beyond its payload.
+/// Estimated memory of a held signal beyond its payload, trace token and options.
 const OVERHEAD: usize = 512;
 
 /// Permit of a function to run until it first waits. Dropped when its answer is queued, if it never waits.
@@ -71,11 +71,20 @@ pub(super) struct Held {
     pub(super) payload: Option<StoredPayload>,
     pub(super) recipients: Recipients,
     pub(super) need: Need,
+    /// Its memory, in bytes.
+    memory: usize,
 }
 
 impl Held {
-    fn memory(&self) -> usize {
-        OVERHEAD + self.payload.as_ref().map_or(0, StoredPayload::memory)
+    pub(super) fn new(
+        control: Control,
+        payload: Option<StoredPayload>,
+        recipients: Recipients,
+        need: Need,
+    ) -> Self {
+        let of_payload = payload.as_ref().map_or(0, StoredPayload::memory);
+        let memory = OVERHEAD + control.memory_of_terms() + of_payload;
+        Self { control, payload, recipients, need, memory }
     }
 }
 
@@ -184,7 +193,7 @@ impl Requests {
         for recipient in held.recipients.iter().flatten() {
             *state.recipients.entry(recipient.clone()).or_default() += 1;
         }
-        state.memory += held.memory();
+        state.memory += held.memory;
         state.answers += usize::from(held.need == Need::Answer);
         state.queue.push_back(held);
         state.update_pause(link);
@@ -220,7 +229,7 @@ impl Requests {
         let next = state.queue.pop_front().zip(turn);
         match &next {
             Some((held, _)) => {
-                state.memory -= held.memory();
+                state.memory -= held.memory;
                 state.update_pause(link);
             }
             // ORDER: release, see `holds`.
@@ -275,4 +284,29 @@ pub(crate) async fn in_turn<F: Future>(
     });
     let output = output.await;
     (output, turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin_dist_protocol::control::Spawn;
+    use purlin_term::{Atom, Pid, Reference, Term};
+
+    use super::*;
+
+    #[test]
+    fn memory_of_a_held_spawn_request_includes_its_options() {
+        let pid = Pid { node: Atom::from_static("a@h"), id: 1, serial: 0, creation: 1 };
+        let spawn = Spawn {
+            request: Reference::new(Atom::from_static("a@h"), 1, &[1, 2, 3]).expect("three words"),
+            from: pid.clone(),
+            group_leader: pid,
+            module: Atom::from_static("m"),
+            function: Atom::from_static("f"),
+            arity: 0,
+            options: vec![Term::list((0..10_000).map(|_| Term::NIL))],
+            token: None,
+        };
+        let held = Held::new(Control::Spawn(Box::new(spawn)), None, [None, None], Need::Turn);
+        assert!(held.memory > 10_000 * size_of::<Term>(), "{}", held.memory);
+    }
 }

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use purlin::Reply;
 use purlin::remote::reply;
+use purlin::{ProcessId, Reply};
 use purlin_dist_protocol::frame::{Encoded, Payload};
 use purlin_term::{Options, Term, ValueError};
 use serde::Serialize;
@@ -88,11 +88,30 @@ impl Caller {
     }
 
     /// The connection to the caller's node: as a rule the one over which the call came.
-    fn connection(&self, core: &Core) -> Option<Arc<Connection>> {
+    pub(super) fn connection(&self, core: &Core) -> Option<Arc<Connection>> {
         let node = self.call.from.node.as_str();
         let over = self.over.upgrade();
         let over = over.filter(|over| over.node.as_str() == node && !over.is_lost());
         over.or_else(|| core.connection(&node.parse().ok()?))
+    }
+
+    /// Runs `answer`, which answers a request to the process, in a task, after those of the earlier requests of this peer
+    /// to it.
+    pub(super) fn answer_in_order<F>(
+        self,
+        core: &Core,
+        process: ProcessId,
+        answer: impl FnOnce(Self) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        match self.over.upgrade() {
+            Some(over) => {
+                let answer = Box::new(move || Box::pin(answer(self)) as _);
+                over.answer_queues.push(&core.runtime, process, answer);
+            }
+            None => drop(core.runtime.spawn(answer(self))),
+        }
     }
 
     /// [`Connection::may_answer`] of the connection to the caller's node.

@@ -28,18 +28,24 @@ pub(crate) fn supervisors(core: &Arc<Core>) {
     core.decoders.add_of_terms::<SupervisorMail>(move |to, term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
         let Some(term) = sys::take(&core, &to, term) else { return Ok(()) };
-        let mut call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
+        // WHY without the term: printing a large one takes long.
+        let mut call = GenCall::try_from(term).map_err(|_| "a message that is no call")?;
         let question = std::mem::replace(&mut call.request, Term::NIL);
         let caller = Caller::new(&core, to.over, call);
+        let process = to.process.id();
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
-        let ids = Arc::clone(&core.ids);
+        let (ids, own) = (Arc::clone(&core.ids), own.clone());
         // WHY a task: a supervisor answers after it has started or stopped the child.
-        drop(core.runtime.spawn(async move {
+        caller.answer_in_order(&core, process, async move |caller: Caller| {
+            if let Some(core) = own.upgrade() {
+                // WHY also if the connection has ended: the request has been received.
+                let _ = caller.wait(&core).await;
+            }
             if let Some(answer) = answer(&ids, &supervisor, &question).await {
                 caller.answer(answer);
             }
-        }));
+        });
         Ok(())
     });
 }

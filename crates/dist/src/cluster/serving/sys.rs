@@ -66,20 +66,18 @@ pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term
     let request = std::mem::replace(&mut asked.request, Term::NIL);
     let (caller, own) = (Caller::new(core, to.over, asked), Arc::downgrade(core));
     let process = to.process.clone();
-    drop(core.runtime.spawn(async move {
+    caller.answer_in_order(core, process.id(), async move |caller: Caller| {
         let Some(core) = own.upgrade() else { return };
         let Some(system) = core.systems.of(&process) else { return };
-        if !caller.wait(&core).await {
-            return;
-        }
         match request.as_tuple() {
             Some([what, why]) if what.is_atom("terminate") => {
                 caller.answer(Term::atom("ok"));
                 system.stop(process, reason::from_term(why.clone()));
             }
+            _ if !caller.wait(&core).await => {}
             _ if request.is_atom("get_state") => {
                 let state = system.state(process).await;
-                let wraps = version::wraps_states(&core, caller.pid()).await;
+                let wraps = version::wraps_states(&core, &caller).await;
                 let wrapped = |state| if wraps { tagged!("ok", state) } else { state };
                 answer_or_refuse(caller, state.map(wrapped));
             }
@@ -89,6 +87,6 @@ pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term
             // As OTP does.
             _ => caller.answer(tagged!("error", tagged!("unknown_system_msg", request))),
         }
-    }));
+    });
     None
 }

@@ -6,15 +6,24 @@ use std::time::Duration;
 
 use purlin_term::{Pid, Term};
 
+use super::caller::Caller;
 use crate::cluster::core::Core;
 
 /// Timeout of that call.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether `sys:get_state` on the caller's node expects `{ok, State}`. A node that does not answer is assumed to be an
-/// old one.
-pub(super) async fn wraps_states(core: &Arc<Core>, asker: &Pid) -> bool {
-    stdlib_of(core, asker).await.is_some_and(|version| is_at_least_5_1(&version))
+/// old one, until the next request.
+///
+/// COST: one round trip per connection.
+pub(super) async fn wraps_states(core: &Arc<Core>, caller: &Caller) -> bool {
+    let connection = caller.connection(core);
+    if let Some(known) = connection.as_ref().and_then(|known| known.wraps_states.get()) {
+        return *known;
+    }
+    let Some(version) = stdlib_of(core, caller.pid()).await else { return false };
+    let wraps = is_at_least_5_1(&version);
+    connection.map_or(wraps, |connection| *connection.wraps_states.get_or_init(|| wraps))
 }
 
 /// The version of `stdlib` on a node.

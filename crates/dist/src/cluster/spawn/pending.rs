@@ -21,8 +21,10 @@ pub enum NotSpawned {
     /// `notsup`: the node does not support spawn requests, or not this one.
     #[error("notsup: the node does not spawn that by request")]
     NotSupported,
-    /// `badarg`: more than 255 arguments, or a name too long for an atom.
-    #[error("badarg: more than 255 arguments, or a name longer than 255 characters")]
+    /// `badarg`: more than 255 arguments, a name too long for an atom, or an argument that cannot be encoded.
+    #[error(
+        "badarg: more than 255 arguments, a name longer than 255 characters, or an argument that cannot be encoded"
+    )]
     BadArgument,
     /// `system_limit`: the process limit of that node, or of this one, is reached, or the arguments exceed a limit of that
     /// node.

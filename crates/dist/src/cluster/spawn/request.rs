@@ -23,6 +23,7 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::links::monitor_table::LocalMonitor;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
+use crate::cluster::rpc::encodable::encodable;
 use crate::cluster::rpc::export::Job;
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
 
@@ -180,6 +181,9 @@ impl PendingProxy {
         by: Option<(ProcessId, &'static str)>,
     ) -> Result<Pid<Term>, NotSpawned> {
         let (module, function, arity) = checked((module, function, &arguments))?;
+        let arguments = Term::List(arguments);
+        // WHY: a request that is not sent is never answered.
+        encodable(&arguments).map_err(|_| NotSpawned::BadArgument)?;
         let core = cluster.core();
         let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
         if !connection.flags().contains(Flags::SPAWN) {
@@ -205,7 +209,7 @@ impl PendingProxy {
         connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
         connection.monitor_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
         let control = Control::Spawn(Box::new(spawn));
-        connection.send_control(Some(from), control, Some(Term::List(arguments)));
+        connection.send_control(Some(from), control, Some(arguments));
         answer.await.unwrap_or(Err(NotSpawned::Lost))?;
         Ok(self.pid)
     }
@@ -268,7 +272,8 @@ impl Cluster {
     /// # Errors
     /// [`NotSpawned`]: the reason.
     ///
-    /// COST: one round trip. The first spawn on a connection takes one more, to look up `user`.
+    /// COST: one round trip, and two encodings of the arguments. The first spawn on a connection takes one more round
+    /// trip, to look up `user`.
     pub async fn spawn(
         &self,
         on: &NodeName,
