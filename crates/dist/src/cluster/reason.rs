@@ -10,6 +10,8 @@
 //! `Why` is the term itself if it came from another node as [`TermReason`] and can be encoded, otherwise a binary of its
 //! `Display` text. WHY: an exit or down signal is sent once, and must not be lost for its reason.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_dist_protocol::NodeName;
@@ -76,7 +78,11 @@ fn cause_to_term(why: &Cause) -> Term {
         (Some(TermReason(term)), _) if encodable(term).is_ok() => term.clone(),
         // The result of a function has been checked.
         (None, Some(CountedReason { term, .. })) => term.clone(),
-        _ => Term::from(why.to_string().as_str()),
+        // WHY caught: `Display` is user code, and a panic would end the connection.
+        _ => match catch_unwind(AssertUnwindSafe(|| why.to_string())) {
+            Ok(text) => Term::from(text.as_str()),
+            Err(_) => Term::from("its Display has panicked"),
+        },
     }
 }
 
@@ -130,6 +136,23 @@ mod tests {
         assert_eq!(to_term(&ExitReason::error("no disk")), Term::from("no disk"));
         let why = to_term(&ExitReason::shutdown_with("upgrade"));
         assert_eq!(why, Term::tuple([Term::atom("shutdown"), Term::from("upgrade")]));
+    }
+
+    #[derive(Debug)]
+    struct PanicsWhenShown;
+
+    impl std::fmt::Display for PanicsWhenShown {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("it is the user's");
+        }
+    }
+
+    impl std::error::Error for PanicsWhenShown {}
+
+    #[test]
+    fn a_panic_of_the_display_of_a_reason_is_caught() {
+        let why = to_term(&ExitReason::error(PanicsWhenShown));
+        assert_eq!(why, Term::from("its Display has panicked"));
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! Process groups shared with BEAMs: `pg` there, `purlin::pg` here.
 
 use crate::processes::{beam_and_ours, beam_until, found, idler, join, join_published};
-use crate::support::{Beam, Epmd, until};
+use std::time::Duration;
+
+use crate::support::{Beam, Epmd, Ours, until};
 use purlin::pg::Groups;
 use purlin::{ExitReason, Pid, Process};
+use purlin_dist::Flags;
 use purlin_dist::cluster::{Cluster, NotShared};
-use purlin_term::Term;
+use purlin_dist::control::{Control, Named};
+use purlin_dist::frame::Signal;
+use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
 /// Starts a scope on our node and shares its groups.
@@ -177,4 +182,47 @@ async fn our_nodes_share_their_groups() {
     );
     until("nobody is left", || [&of_one, &of_two].iter().all(|all| members(all, "clerks") == 0))
         .await;
+}
+
+#[tokio::test]
+async fn scopes_of_a_node_that_come_and_go_are_discovered_by_one_timer() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let _groups = scope(&cluster, "shop").await;
+    let peer = Ours::start(&epmd, "peer").await;
+    let mut connected = peer.call(cluster.name()).await;
+    let shop = Atom::from_static("shop");
+    for id in 1..=30 {
+        let pid = peer.pid(id);
+        let discover = Term::tuple([Term::atom("discover"), Term::from(pid.clone())]);
+        let to = Control::RegSend { from: pid.clone(), to: shop.clone(), token: None };
+        connected.send(to, Some(discover)).await;
+        let (ours, reference) = loop {
+            match connected.next().await.control {
+                Control::Monitor { from, reference, .. } => break (from, reference),
+                _ => {}
+            }
+        };
+        let (control, payload) =
+            Control::down(Flags::OFFERED, Named::Pid(pid), ours, reference, Term::atom("noproc"));
+        connected.send(control, payload).await;
+    }
+    let is_discovery = |signal: &Signal| match &signal.payload {
+        Some(message) => message.as_tuple().is_some_and(|parts| parts[0].is_atom("discover")),
+        None => false,
+    };
+    // WHY real time: the timers of the 30 scopes would send 30 messages in each second. A slow machine sends fewer.
+    let mut discoveries = 0;
+    let window = tokio::time::sleep(Duration::from_millis(3500));
+    tokio::pin!(window);
+    loop {
+        tokio::select! {
+            () = &mut window => break,
+            signal = connected.signals.recv() => {
+                discoveries += usize::from(is_discovery(&signal.expect("the connection stays")));
+            }
+        }
+    }
+    // One for the end of each scope, and one in each second.
+    assert!((1..=50).contains(&discoveries), "{discoveries}");
 }

@@ -1,10 +1,13 @@
 //! Requests that a BEAM forwards to our node for a process of another BEAM, to which our node is not connected.
 
 use crate::processes::{beam_until, echoes, join};
-use crate::support::{Beam, Epmd, until};
+use std::time::Duration;
+
+use crate::support::{Beam, Epmd, Ours, in_time, until};
 use purlin::Process;
-use purlin_dist::cluster::{Cluster, GenCall, Serve as _};
+use purlin_dist::cluster::{Cluster, GenCall, NodeChange, Serve as _};
 use purlin_term::Term;
+use tokio::sync::mpsc;
 
 /// A server whose replies are typed.
 #[derive(Debug)]
@@ -121,4 +124,25 @@ async fn the_answer_to_a_forwarded_request_goes_to_the_callers_node() {
 
 fn caller_name() -> purlin_dist::NodeName {
     "caller@127.0.0.1".parse().expect("a name")
+}
+
+#[tokio::test]
+async fn an_answer_connects_again_if_the_connection_of_an_earlier_one_was_lost_immediately() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let mut peer = Ours::start(&epmd, "peer").await;
+    let (lost, mut losses) = mpsc::unbounded_channel();
+    cluster.when_changed(move |_, change| match change {
+        // WHY real time: the connection should have ended before the answer is sent. If not, nothing is tested.
+        NodeChange::Up { .. } => std::thread::sleep(Duration::from_millis(50)),
+        _ => lost.send(()).expect("the test waits"),
+    });
+    for tag in 0..2 {
+        let from = Term::tuple([Term::from(peer.pid(1)), Term::from(tag)]);
+        let call = Term::tuple([Term::atom("$gen_call"), from, Term::NIL]);
+        let call = GenCall::try_from(call).expect("a call");
+        cluster.reply(call, Term::atom("reply"));
+        drop(in_time("a connection", peer.called_raw()).await);
+        in_time("its loss", losses.recv()).await;
+    }
 }

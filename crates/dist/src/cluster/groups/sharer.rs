@@ -10,7 +10,7 @@
 //! C and Java nodes have no scopes, so they are not discovered. When a node disconnects or its scope ends, its members leave. A scope that restarts discovers only the visible nodes,
 //! so the sharer discovers it periodically while the node stays connected.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,6 +74,8 @@ pub(super) struct Sharer {
     theirs: HashMap<ProcessId, usize>,
     scopes: HashMap<Pid, Scope>,
     monitors: HashMap<MonitorRef, Pid>,
+    /// The nodes of which a [`Mail::Rediscover`] will arrive.
+    rediscovered: HashSet<NodeName>,
 }
 
 /// The scope has ended.
@@ -99,8 +101,20 @@ impl Sharer {
             }
             to_me.is_alive()
         });
-        let (theirs, scopes, monitors) = Default::default();
-        Ok(Self { me, core, name, groups, proxy, scope, own, theirs, scopes, monitors })
+        let (theirs, scopes, monitors, rediscovered) = Default::default();
+        Ok(Self {
+            me,
+            core,
+            name,
+            groups,
+            proxy,
+            scope,
+            own,
+            theirs,
+            scopes,
+            monitors,
+            rediscovered,
+        })
     }
 
     pub(super) async fn run(mut self) {
@@ -133,6 +147,7 @@ impl Sharer {
                     Ok(())
                 }
                 Mail::Rediscover(node) => {
+                    self.rediscovered.remove(&node);
                     self.rediscover(node);
                     Ok(())
                 }
@@ -162,13 +177,16 @@ impl Sharer {
     }
 
     /// Discovers the scope of a connected node, now and periodically until it is known.
-    fn rediscover(&self, node: NodeName) {
+    fn rediscover(&mut self, node: NodeName) {
         let is_known = self.scopes.keys().any(|peer| *peer.node.as_str() == *node.as_str());
         if is_known || !self.core.connected().contains(&node) {
             return;
         }
         self.discover(node.clone());
-        self.me.pid().send_after(REDISCOVER, Mail::Rediscover(node));
+        // WHY one timer: many scopes of a node may end.
+        if self.rediscovered.insert(node.clone()) {
+            self.me.pid().send_after(REDISCOVER, Mail::Rediscover(node));
+        }
     }
 
     async fn message(&mut self, term: &Term) -> Result<(), Over> {

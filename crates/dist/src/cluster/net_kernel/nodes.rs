@@ -79,17 +79,23 @@ impl Nodes {
     pub(crate) fn notify(&self, node: &NodeName, change: NodeChange) {
         let all = self.subscribers.read().unwrap_or_else(PoisonError::into_inner).clone();
         for (number, subscriber) in all {
-            // WHY caught: user code runs in one of our tasks.
             let call = || with_sender(sender_number(node), || subscriber(node, change));
-            let goes_on = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-                warn!(%node, "a function that is called when nodes come and go has panicked");
-                true
-            });
-            if !goes_on {
+            if contained(node, call) == Some(false) {
                 self.remove(number);
             }
+            // What the function has captured is dropped here if it was removed meanwhile.
+            contained(node, || drop(subscriber));
         }
     }
+}
+
+/// Runs user code, a function or its destructor, in a task of the cluster. Returns `None` if it panics.
+fn contained<R>(node: &NodeName, f: impl FnOnce() -> R) -> Option<R> {
+    let result = catch_unwind(AssertUnwindSafe(f)).ok();
+    if result.is_none() {
+        warn!(%node, "a function that is called when nodes come and go has panicked");
+    }
+    result
 }
 
 #[cfg(test)]
@@ -97,6 +103,14 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+
+    struct PanicsWhenDropped;
+
+    impl Drop for PanicsWhenDropped {
+        fn drop(&mut self) {
+            panic!("it is the user's");
+        }
+    }
 
     #[test]
     fn subscriber_is_removed_when_it_returns_false_and_kept_when_it_panics() {
@@ -110,6 +124,11 @@ mod tests {
             });
         }
         nodes.add(|_, _| panic!("it is the user's"));
+        let panics = PanicsWhenDropped;
+        nodes.add(move |_, _| {
+            let _captured = &panics;
+            false
+        });
         for _ in 0..2 {
             nodes.notify(&node, NodeChange::Up { visible: true });
         }

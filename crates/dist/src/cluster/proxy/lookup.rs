@@ -48,6 +48,8 @@ impl Core {
         let proxy = match self.ids.node.spawn_proxy(PROXY_MAILBOX, remote) {
             Ok(proxy) => proxy,
             Err(error) => {
+                // WHY first: a subscriber of the log is user code, and may use the cluster.
+                drop(state);
                 warn!("no proxy for a remote process: {error}");
                 return None;
             }

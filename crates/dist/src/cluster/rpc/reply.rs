@@ -213,10 +213,14 @@ impl Core {
         if is_first {
             let core = Arc::clone(self);
             self.runtime.spawn(async move {
-                if let Err(error) = core.connect(&node).await {
-                    let dropped = core.unsent.lock().remove(&node).map_or(0, |all| all.len());
-                    debug!(peer = %node, dropped, "answers were dropped: {error}");
-                }
+                let why = match core.connect(&node).await {
+                    // Their sending may have found the connection lost.
+                    Ok(connection) if connection.is_lost() => "the connection was lost".to_owned(),
+                    Ok(_) => return,
+                    Err(error) => error.to_string(),
+                };
+                let dropped = core.unsent.lock().remove(&node).map_or(0, |all| all.len());
+                debug!(peer = %node, dropped, "answers were dropped: {why}");
             });
         }
     }
