@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 use num_traits::FromPrimitive;
 
 /// A finite float; Erlang has no others.
@@ -58,9 +58,19 @@ impl BigInteger {
     }
 }
 
+/// Longest integer that is printed in decimal, in bits.
+///
+/// WHY: the time to print it in decimal grows with the square of its length; 512 KiB take a second.
+const LONGEST_DECIMAL: u64 = 8 * 4096;
+
+/// In Erlang syntax: in decimal up to 4 KiB, longer ones in hexadecimal, `16#...`.
 impl fmt::Debug for BigInteger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        if self.0.bits() <= LONGEST_DECIMAL {
+            return fmt::Display::fmt(&self.0, f);
+        }
+        let sign = if self.0.sign() == Sign::Minus { "-" } else { "" };
+        write!(f, "{sign}16#{:X}", self.0.magnitude())
     }
 }
 
@@ -68,13 +78,30 @@ impl fmt::Debug for BigInteger {
 mod tests {
     use num_bigint::BigInt;
 
-    use super::Float;
+    use super::{Float, LONGEST_DECIMAL};
+    use crate::Term;
 
     #[test]
     fn a_float_is_finite_and_zeros_differ_by_their_sign() {
         assert_eq!(Float::new(f64::NAN), None);
         assert_eq!(Float::new(f64::INFINITY), None);
         assert_ne!(Float::new(0.0), Float::new(-0.0));
+    }
+
+    #[test]
+    fn long_integers_are_printed_in_hexadecimal() {
+        let power: BigInt = BigInt::from(1) << LONGEST_DECIMAL;
+        let longest: BigInt = &power - 1;
+        let digits = format!("16#1{}", "0".repeat(4096 * 2));
+        for (value, text) in [
+            (longest.clone(), longest.to_string()),
+            (power.clone(), digits.clone()),
+            (-power, format!("-{digits}")),
+        ] {
+            let term = Term::from(value);
+            assert_eq!(term.to_string(), text);
+            assert_eq!(text.parse(), Ok(term));
+        }
     }
 
     #[test]

@@ -4,11 +4,10 @@
 //! are shown as text. [`Term::written`] is `~tw`: they are not. Printable are the visible
 //! characters of Latin-1, as on a node started without `+pc unicode`. An identifier is printed with
 //! the name of its node, `<a@b.1.2>`, where a node prints a number that is valid only there; maps
-//! are printed in the order of their keys.
+//! are printed in the order of their keys; integers of more than 4 KiB are printed in hexadecimal,
+//! `16#...`.
 //!
-//! COST: allocates only a stack, and the digits of floats and big integers; no recursion. The time
-//! of a big integer grows with the square of its length: the longest that can be decoded, of 512
-//! KiB, takes about a second.
+//! COST: allocates only a stack, and the digits of floats and big integers; no recursion.
 
 use std::fmt::{self, Write};
 use std::slice::Iter;
@@ -103,7 +102,7 @@ fn one<'t>(
     match term {
         Term::Deep(deep) => one(f, deep.get(), strings, stack),
         Term::Integer(value) => write!(f, "{value}"),
-        Term::BigInteger(value) => write!(f, "{}", value.get()),
+        Term::BigInteger(value) => write!(f, "{value:?}"),
         Term::Float(value) => write!(f, "{value}"),
         Term::Atom(atom) => write!(f, "{atom}"),
         Term::Binary(bytes) => binary(f, bytes, strings),
