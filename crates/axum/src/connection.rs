@@ -109,11 +109,13 @@ impl Connection {
             let socket = Socket::new(socket, self);
             let spawn = move |me: &Process<ServerMail>| {
                 let spawned = options.link(me).spawn(move |me| function(me, socket));
-                let spawned = spawned.map_err(|error| error.to_string());
                 match spawned {
                     Ok(pid) => Some(pid.id()),
                     Err(error) => {
                         tracing::warn!(%error, "the process of a WebSocket cannot be spawned");
+                        // WHY in a tokio task: the error owns `function`, whose destructors may panic
+                        // or call `purlin::exit`, which ends the acceptor even if it is caught here.
+                        tokio::spawn(async move { drop(error) });
                         None
                     }
                 }

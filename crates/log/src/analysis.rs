@@ -18,7 +18,6 @@ use crate::error::{Damage, Error};
 use crate::format::checkpoint::{self, Checkpoint};
 use crate::format::names;
 use crate::format::segment::{self, Header, Invalid};
-use crate::options::Options;
 use crate::scan::{self, Batch, Scanner, Step};
 use crate::storage::{File, Storage};
 
@@ -28,8 +27,20 @@ pub(crate) enum Depth {
     /// All headers, the last segment, and what the checkpoint does not cover, up to the first damaged
     /// segment. This number of clients is remembered.
     Recovery(usize),
-    /// Everything.
+    /// Everything. All clients are remembered.
     Whole,
+}
+
+impl Depth {
+    /// Returns the number of clients that are remembered.
+    fn clients(self) -> usize {
+        match self {
+            Self::Recovery(clients) => clients,
+            // WHY no limit: the log may have been opened with any, which applies again to the first
+            // commit after an opening.
+            Self::Whole => usize::MAX,
+        }
+    }
 }
 
 /// Segment of a log.
@@ -157,19 +168,18 @@ fn analyse_once(storage: &dyn Storage, depth: Depth) -> Result<Analysis, Error> 
     }
     let last = analysis.segments.len().saturating_sub(1);
     let covered = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.base);
-    let (first, clients) = match depth {
-        Depth::Whole => (0, analysis.clients.len().max(Options::default().clients)),
-        Depth::Recovery(clients) => {
+    let first = match depth {
+        Depth::Whole => 0,
+        Depth::Recovery(_) => {
             let first = analysis.segments.iter().position(|segment| segment.base >= covered);
-            (first.unwrap_or(last), clients)
+            first.unwrap_or(last)
         }
     };
-    analysis.clients.limit(clients);
     for index in first..analysis.segments.len() {
         if depth != Depth::Whole && !analysis.damage.is_empty() {
             break;
         }
-        analysis.scan(storage, index, checkpoint.as_ref(), clients)?;
+        analysis.scan(storage, index, checkpoint.as_ref(), depth.clients())?;
     }
     Ok(analysis)
 }
@@ -287,10 +297,11 @@ impl Analysis {
                     segment.records += u64::from(batch.header.records);
                     self.synced = batch.header.synced;
                     if !applied(&batch) {
+                        let next_write = self.clients.next_write();
                         for (sequence, mut section) in batch.sections() {
                             self.clients.apply(&mut section, sequence);
                         }
-                        self.clients.limit(clients);
+                        self.clients.limit(clients, next_write);
                     }
                     continue;
                 }
@@ -365,8 +376,11 @@ pub(crate) fn open(storage: &dyn Storage, name: &str) -> Result<Box<dyn File>, E
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::sync::Arc;
 
-    use super::{File, whole};
+    use super::{Depth, File, analyse, whole};
+    use crate::simulated::Disk;
+    use crate::{Block, Client, Log, Options, Refusal};
 
     /// File of which only the length exists.
     struct Large(u64);
@@ -399,5 +413,22 @@ mod tests {
         let length = (1 << 30) + 1;
         let read = whole(&Large(length)).expect("there is an address range for it");
         assert_eq!(read.len() as u64, length);
+    }
+
+    #[test]
+    fn clients_are_limited_for_a_recovery_and_not_for_a_repair() {
+        let disk = Disk::new(1);
+        let options = Options { clients: usize::MAX, ..Options::default() };
+        let mut log = Log::open_on(Arc::new(disk.clone()), options).expect("it is new");
+        let refused = [Refusal { id: 0, reason: 1 }];
+        for id in 0..9 {
+            let client = Some(Client { id: [id; 16], epoch: 0 });
+            let block = Block { client, refused: &refused, ..Block::default() };
+            log.commit(&[block], true).expect("it works");
+        }
+        let found = |depth| analyse(&disk, depth).expect("it can be read").clients.len();
+        assert_eq!((found(Depth::Recovery(8)), found(Depth::Whole)), (7, 9));
+        // WHY not by a log: one with more clients than the default limit takes a minute.
+        assert_eq!(Depth::Whole.clients(), usize::MAX);
     }
 }

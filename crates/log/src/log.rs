@@ -191,7 +191,7 @@ impl Log {
         let now = self.storage.now();
         self.rotate_if_due(bytes, now)?;
         self.buffer.resize(batch::HEADER, 0);
-        let mut sequence = self.next;
+        let (mut sequence, next_write) = (self.next, self.clients.next_write());
         for section in &mut sections {
             // WHY before the write, and after the rotation: the batch may have several blocks of a
             // client, and a checkpoint must not cover them yet.
@@ -216,7 +216,7 @@ impl Log {
         self.buffer.clear();
         self.buffer.shrink_to(BUFFER);
         self.next = sequence;
-        self.clients.limit(self.options.clients);
+        self.clients.limit(self.options.clients, next_write);
         if durable { self.sync_file() } else { Ok(()) }
     }
 

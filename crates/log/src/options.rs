@@ -12,8 +12,8 @@ pub struct Options {
     pub segment_age: Option<Duration>,
     /// Segments that are removed.
     pub retention: Retention,
-    /// Number of clients whose state is remembered: 2^20. The least recently written are forgotten
-    /// first.
+    /// Number of clients whose state is remembered: 2^20. Beyond it a commit forgets the least recently
+    /// written first, but no client that it has written.
     pub clients: usize,
 }
 

@@ -5,11 +5,11 @@ use axum::extract::ws::{Message as Frame, WebSocketUpgrade};
 use axum::response::Response;
 use axum::routing::get as route;
 use futures_util::SinkExt;
-use purlin::{Node, Overflow, Process, SpawnOptions, whereis};
+use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions, whereis};
 use purlin_axum::{Connection, Socket};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::support::{Any, next, serve, websocket};
+use crate::support::{Any, Http, get, next, serve, websocket};
 
 /// Sends each message of the mailbox to the client, and each frame of the client back to it.
 async fn session(mut me: Process<String>, mut socket: Socket) -> Result<(), axum::Error> {
@@ -96,4 +96,50 @@ async fn a_session_that_cannot_be_spawned_is_closed(me: Process<()>) -> Result<(
     let mut second = websocket(at, "/ws").await?;
     assert!(next(&mut second).await.is_err());
     Ok(())
+}
+
+/// Calls its function when it is dropped.
+struct OnDrop(fn());
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Requires that a session whose function cannot be spawned ends no other connection, if `destructor`
+/// runs when the function is dropped.
+async fn require_contained(me: &Process<()>, destructor: fn()) -> Result<(), Any> {
+    let upgrade = async move |connection: Connection, upgrade: WebSocketUpgrade| {
+        let captured = OnDrop(destructor);
+        let session = async move |_me: Process<()>, _socket: Socket| drop(captured);
+        connection.websocket(upgrade, SpawnOptions::new().name("taken"), session)
+    };
+    let app = Router::new().route("/", route(async || "served")).route("/ws", route(upgrade));
+    let (web, at) = serve(me, app, |server| server).await;
+    let server = web.which_children().await?[0].process;
+    let mut earlier = Http::connect(at).await?;
+    assert_eq!(earlier.get("/").await?.1, "served");
+    me.register("taken")?;
+    let mut refused = websocket(at, "/ws").await?;
+    assert!(next(&mut refused).await.is_err(), "there is no Close frame");
+    // WHY a later connection first: its acceptor has ended the turn in which the spawn failed.
+    assert_eq!(get(at, "/").await?.1, "served");
+    assert_eq!(earlier.get("/").await?.1, "served");
+    assert_eq!(web.which_children().await?[0].process, server);
+    Ok(())
+}
+
+#[purlin::test]
+async fn a_panic_of_a_function_that_is_dropped_ends_no_other_connection(
+    me: Process<()>,
+) -> Result<(), Any> {
+    require_contained(&me, || panic!("in a destructor")).await
+}
+
+#[purlin::test]
+async fn an_exit_of_a_function_that_is_dropped_ends_no_other_connection(
+    me: Process<()>,
+) -> Result<(), Any> {
+    require_contained(&me, || purlin::exit(ExitReason::error("in a destructor"))).await
 }

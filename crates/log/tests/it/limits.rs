@@ -1,9 +1,9 @@
 //! Limits: of batches, clients and refusals.
 
 use purlin_log::simulated::Disk;
-use purlin_log::{Block, Client, Error, Options, Record, Refusal};
+use purlin_log::{Block, Client, Error, Log, Options, Record, Refusal, repair_to};
 
-use crate::common::{Part, commit, message, open, read};
+use crate::common::{Part, commit, message, open, read, storage};
 
 fn part(client: [u8; 16], epoch: u64, ids: &[u64], refused: &[u64]) -> Part {
     let messages = ids.iter().map(|id| (*id, b"hello".to_vec())).collect();
@@ -115,4 +115,87 @@ fn least_recently_written_clients_are_forgotten_first() {
     }
     let mut known = |client| log.position([client; 16]).expect("it works").is_some();
     assert!(known(0) && known(99) && known(90) && !known(80) && !known(1));
+}
+
+/// Requires that these clients are known, and no others, with the same positions when the log is opened
+/// again, after a crash and after a close.
+fn require_known(mut log: Log, disk: &Disk, options: &Options, due: &[u8]) {
+    let positions = |log: &mut Log| {
+        let all = (0..=u8::MAX).map(|id| (id, log.position([id; 16]).expect("it works")));
+        all.filter_map(|(id, position)| Some((id, position?))).collect::<Vec<_>>()
+    };
+    let known = positions(&mut log);
+    assert_eq!(known.iter().map(|(id, _)| *id).collect::<Vec<_>>(), due);
+    let mut log = open(&disk.kill(), options).expect("it is whole");
+    assert_eq!(positions(&mut log), known, "after a crash");
+    let disk = disk.kill();
+    open(&disk, options).expect("it is whole").close().expect("it works");
+    let mut log = open(&disk.kill(), options).expect("it is whole");
+    assert_eq!(positions(&mut log), known, "after a close");
+}
+
+/// Options of a log that remembers eight clients.
+fn eight() -> Options {
+    Options { clients: 8, ..Options::default() }
+}
+
+#[test]
+fn client_of_the_last_commit_is_remembered_if_no_commit_has_a_message() {
+    let (disk, options) = (Disk::new(1), eight());
+    let mut log = open(&disk, &options).expect("it is new");
+    // WHY descending: the order of the commits decides, not that of the ids.
+    for client in (1..10).rev() {
+        commit(&mut log, &[part([client; 16], 1, &[], &[0])], true).expect("it works");
+    }
+    // One more than allowed, and an eighth.
+    require_known(log, &disk, &options, &[1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn message_after_the_refusals_of_other_clients_is_stored_once() {
+    let (disk, options) = (Disk::new(1), eight());
+    let mut log = open(&disk, &options).expect("it is new");
+    for client in (2..10).rev() {
+        commit(&mut log, &[part([client; 16], 1, &[], &[0])], true).expect("it works");
+    }
+    for _ in 0..2 {
+        commit(&mut log, &[part([1; 16], 1, &[0], &[])], true).expect("it works");
+    }
+    let records = read(&log).expect("it is whole");
+    assert_eq!(records.iter().map(|record| record.id).collect::<Vec<_>>(), [0]);
+    require_known(log, &disk, &options, &[1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn clients_of_a_commit_with_more_than_the_limit_are_remembered_until_the_next_one() {
+    let (disk, options) = (Disk::new(1), eight());
+    let mut log = open(&disk, &options).expect("it is new");
+    commit(&mut log, &[part([0; 16], 1, &[0], &[])], true).expect("it works");
+    let all: Vec<Part> = (1..12).map(|client| part([client; 16], 1, &[0], &[])).collect();
+    commit(&mut log, &all, true).expect("it works");
+    let all: Vec<u8> = (1..12).collect();
+    require_known(log, &disk, &options, &all);
+    // The same if the clients are in a checkpoint.
+    let disk = disk.kill();
+    open(&disk, &options).expect("it is whole").close().expect("it works");
+    let mut log = open(&disk, &options).expect("it is whole");
+    commit(&mut log, &[part([0; 16], 1, &[0], &[])], true).expect("it works");
+    require_known(log, &disk, &options, &[0, 6, 7, 8, 9, 10, 11]);
+}
+
+#[test]
+fn first_commit_after_a_repair_applies_the_limit_of_the_log() {
+    let (disk, target) = (Disk::new(1), Disk::new(2));
+    let mut log = open(&disk, &Options { clients: 16, ..eight() }).expect("it is new");
+    for client in 1..13 {
+        commit(&mut log, &[part([client; 16], 1, &[], &[0])], true).expect("it works");
+    }
+    repair_to(&storage(&disk), &storage(&target)).expect("the target is empty");
+    let log = open(&target, &eight()).expect("it is whole");
+    let all: Vec<u8> = (1..13).collect();
+    require_known(log, &target, &eight(), &all);
+    let target = target.kill();
+    let mut log = open(&target, &eight()).expect("it is whole");
+    commit(&mut log, &[part([0; 16], 1, &[], &[0])], true).expect("it works");
+    require_known(log, &target, &eight(), &[0, 7, 8, 9, 10, 11, 12]);
 }

@@ -62,7 +62,7 @@ fn calls_go_to_the_least_loaded_worker() {
     });
 }
 
-// G5: equal workers take turns, also beside a loaded one
+// G5: equal workers take turns while another one is loaded
 #[test]
 fn workers_behind_and_before_a_busy_one_get_equal_shares() {
     simulated(async |me: Process<()>| {

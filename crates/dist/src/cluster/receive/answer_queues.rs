@@ -36,7 +36,7 @@ impl AnswerQueues {
                 runtime.spawn(async move {
                     let mut next = Some(answer);
                     while let Some(answer) = next {
-                        // WHY a task: the queue goes on if it panics.
+                        // WHY a task: a panic must not end the queue.
                         let _ = runtime_of_answers.spawn(answer()).await;
                         next = own.pop(process);
                     }
@@ -45,7 +45,7 @@ impl AnswerQueues {
         }
     }
 
-    /// Removes the next request to the process, or the queue if there is none.
+    /// Removes the next request to the process; removes the queue when it is empty.
     fn pop(&self, process: ProcessId) -> Option<Answer> {
         let mut queues = self.queues();
         let next = queues.get_mut(&process)?.pop_front();
