@@ -140,7 +140,14 @@ where
             Ok(Poll::Ready(last)) => caught_exit(me).map_or(last, ExitStatus::new),
             Ok(Poll::Pending) => {
                 let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
+                // WHY only for `exit`: a process that an exit signal ends did not crash, and
+                // `handle_signal` has reported the panic of a conversion. WHY before `clear`: the
+                // destructors are user code, which may call `exit`.
+                let called_exit = me.read_local(LocalState::called_exit);
                 contain(|| code.clear());
+                if !called_exit {
+                    return Poll::Ready(ExitStatus::new(exit));
+                }
                 ExitStatus::new(exit)
             }
             Err(reason) => {

@@ -38,7 +38,9 @@ pub(crate) fn closed(node_state: &NodeState, end: &End<'_, ErlangTypes>, local: 
     extended.links.drain(|_, link| link.ended(me, status));
     extended.monitors.drain(|reference, monitoring| monitoring.over(reference));
     if let Some(cold) = &mut extended.cold {
-        if let Some(buffer) = cold.followed.take() {
+        if let Some(attachment) = cold.followed.take() {
+            // WHY before the event: a reader of the event finds the place free.
+            let buffer = attachment.free();
             hooks::ended(&buffer, me, status);
             // The trace buffer holds user code.
             contain(|| drop(buffer));

@@ -93,9 +93,9 @@ fn handle_other_signal<M: Send + 'static>(
             me.local(|local| local.extended().named = true);
             SignalOutcome::Nothing
         }
-        Signal::Follow(buffer) => {
+        Signal::Follow(attachment) => {
             trace(true);
-            let before = me.local(|local| local.extended().cold().followed.replace(buffer));
+            let before = me.local(|local| local.extended().cold().followed.replace(attachment));
             // WHY: `contain`, here and below, because the trace buffer holds user code.
             contain(|| drop(before));
             SignalOutcome::Nothing

@@ -19,7 +19,7 @@ use crate::signals::monitor_link::{Link, Monitoring};
 use crate::signals::reference::Reference;
 use crate::signals::signal::{EndWatch, Signal};
 use crate::signals::small_map::SmallMap;
-use crate::trace::TraceBuffer;
+use crate::trace::{Attachment, TraceBuffer};
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
 // WHY: the arguments are the parts of a notice, because these are passed in registers and the
@@ -91,8 +91,8 @@ pub(crate) struct ColdState {
     pub(crate) groups: SmallMap<Reference, Erased>,
     /// Waits of a suspended process, which has sent past bounds.
     pub(crate) suspended: Option<Vec<Wait>>,
-    /// Trace buffer of the trace that follows the process.
-    pub(crate) followed: Option<Arc<TraceBuffer>>,
+    /// Attachment of the trace that follows the process.
+    pub(crate) followed: Option<Attachment>,
     /// Memory in bytes that the process reported.
     pub(crate) memory: usize,
     /// Signals that arrived too late, to be answered at the end.
@@ -248,12 +248,12 @@ impl LocalState {
 
     /// Returns the trace buffer of the trace that follows the process.
     pub(crate) fn followed(&mut self) -> Option<Arc<TraceBuffer>> {
-        self.seen_cold()?.followed.clone()
+        self.seen_cold()?.followed.as_ref().map(|attachment| Arc::clone(&attachment.buffer))
     }
 
-    /// Detaches the trace, in the process's turn. Returns the buffer for the caller to drop.
-    pub(crate) fn unfollow(&mut self, buffer: &Arc<TraceBuffer>) -> Option<Arc<TraceBuffer>> {
-        let before = self.seen_cold()?.followed.take_if(|by| Arc::ptr_eq(by, buffer));
+    /// Detaches the trace, in the process's turn. Returns the attachment for the caller to drop.
+    pub(crate) fn unfollow(&mut self, buffer: &Arc<TraceBuffer>) -> Option<Attachment> {
+        let before = self.seen_cold()?.followed.take_if(|by| Arc::ptr_eq(&by.buffer, buffer));
         if before.is_some() {
             trace(false);
         }
@@ -324,6 +324,11 @@ impl LocalState {
         let unused = self.end(reason);
         self.extended().called_exit |= unused.is_none();
         unused
+    }
+
+    /// Returns whether the exit reason is that of a call of [`exit`](crate::exit()) by the process.
+    pub(crate) fn called_exit(&self) -> bool {
+        self.seen().is_some_and(|extended| extended.called_exit)
     }
 
     /// Removes the record of a call of [`exit`](crate::exit()) and returns its reason.

@@ -13,7 +13,7 @@ use purlin_raw::ReplySender;
 use crate::node::erlang_types::Peer;
 use crate::pg;
 use crate::signals::reference::Reference;
-use crate::trace::TraceBuffer;
+use crate::trace::{Attachment, TraceBuffer};
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
 /// A signal that is not a message.
@@ -50,7 +50,7 @@ pub(crate) enum Signal {
     /// Request to wake a future at the end of the process.
     WatchEnd(Arc<EndWatch>),
     /// Request to attach a trace.
-    Follow(Arc<TraceBuffer>),
+    Follow(Attachment),
     /// Request to detach this trace.
     Unfollow(Arc<TraceBuffer>),
     /// Request for an answer if the process is alive; dropped unanswered if it has ended.

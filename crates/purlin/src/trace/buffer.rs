@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
 use purlin_sched::TimerWheel;
 
@@ -85,7 +85,8 @@ impl std::error::Error for FollowError {}
 pub struct Status {
     /// State of the trace.
     pub state: State,
-    /// The traced processes, including children. Some may have ended; they are removed when their entries are needed.
+    /// The traced processes, including children. Some may have ended, or another trace may follow them; they are removed
+    /// when their entries are needed.
     pub processes: Vec<ProcessId>,
     /// Children not traced, because the limit of processes was reached or the lock was held.
     pub left_out: u64,
@@ -123,10 +124,34 @@ struct Pages {
 }
 
 /// A traced process.
-#[derive(Clone, Copy)]
 struct Followed {
     id: ProcessId,
-    ended: bool,
+    /// Has no strong reference once the process is no longer traced.
+    place: Weak<()>,
+}
+
+impl Followed {
+    fn is_traced(&self) -> bool {
+        self.place.strong_count() > 0
+    }
+}
+
+/// Trace attached to a process, or on its way to it. The process has a place among the traced ones until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    pub(crate) buffer: Arc<TraceBuffer>,
+    /// WHY a reference count: an attachment is dropped when the process ends, when it detaches the trace, when another
+    /// trace takes it over, and when the signal is refused or still unread at the end. Each of these frees the place.
+    place: Arc<()>,
+}
+
+impl Attachment {
+    /// Frees the place, and returns the trace buffer.
+    pub(crate) fn free(self) -> Arc<TraceBuffer> {
+        let Self { buffer, place } = self;
+        drop(place);
+        buffer
+    }
 }
 
 impl TraceBuffer {
@@ -156,28 +181,23 @@ impl TraceBuffer {
         let _ = self.stopped.set(why);
     }
 
-    /// Adds a process to the traced ones.
-    pub(super) fn enter(&self, id: ProcessId) -> Result<(), FollowError> {
+    /// Adds a process to the traced ones. The caller sends it the attachment.
+    pub(super) fn enter(self: &Arc<Self>, id: ProcessId) -> Result<Attachment, FollowError> {
         if let Some(state) = self.stopped.get() {
             return Err(FollowError::Stopped(*state));
         }
-        let entered = self.enter_among(&mut self.pages(), id);
-        entered.then_some(()).ok_or(FollowError::TooMany(self.options.processes))
+        let place = self.pages().enter(id, self.options.processes);
+        let place = place.ok_or(FollowError::TooMany(self.options.processes))?;
+        Ok(Attachment { buffer: Arc::clone(self), place })
     }
 
     /// Adds a child that a traced process has just spawned, in the parent's turn, without waiting for the lock.
-    pub(super) fn enter_child(&self, id: ProcessId) -> bool {
-        let entered = self.at_once().is_some_and(|mut pages| self.enter_among(&mut pages, id));
-        if !entered {
+    pub(super) fn enter_child(self: &Arc<Self>, id: ProcessId) -> Option<Attachment> {
+        let place = self.at_once().and_then(|mut pages| pages.enter(id, self.options.processes));
+        if place.is_none() {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
-        entered
-    }
-
-    fn enter_among(&self, pages: &mut Pages, id: ProcessId) -> bool {
-        // WHY: pending events may say that a traced process has ended.
-        self.enter_notes(pages);
-        pages.enter(id, self.options.processes)
+        place.map(|place| Attachment { buffer: Arc::clone(self), place })
     }
 
     pub(super) fn leave(&self, id: ProcessId) {
@@ -258,26 +278,25 @@ impl Pages {
         Self { notes, events, followed, seen: 0, second: 0, in_second: 0, over: false }
     }
 
-    /// Adds a process, if necessary in place of one that has ended. Returns `false` if the limit is reached.
-    fn enter(&mut self, id: ProcessId, most: usize) -> bool {
-        if self.followed.iter().any(|one| one.id == id) {
-            return true;
+    /// Adds a process, if necessary in place of one that is no longer traced. Returns its place, or `None` if the limit
+    /// is reached.
+    fn enter(&mut self, id: ProcessId, most: usize) -> Option<Arc<()>> {
+        if let Some(known) = self.followed.iter_mut().find(|one| one.id == id) {
+            let place = known.place.upgrade().unwrap_or_default();
+            known.place = Arc::downgrade(&place);
+            return Some(place);
         }
         if self.followed.len() >= most {
-            let Some(free) = self.followed.iter().position(|one| one.ended) else { return false };
+            let free = self.followed.iter().position(|one| !one.is_traced())?;
             self.followed.remove(free);
         }
-        self.followed.push(Followed { id, ended: false });
-        true
+        let place = Arc::default();
+        self.followed.push(Followed { id, place: Arc::downgrade(&place) });
+        Some(place)
     }
 
     /// Stores an event, if the limits allow it.
     fn note(&mut self, mut event: Event, options: &Options) -> Result<(), State> {
-        if event.kind == EventKind::End
-            && let Some(own) = self.followed.iter_mut().find(|one| one.id == event.process)
-        {
-            own.ended = true;
-        }
         if self.over {
             return Ok(());
         }
@@ -315,14 +334,36 @@ mod tests {
 
     use super::*;
 
+    fn process(serial: u32) -> ProcessId {
+        ProcessId::new(1, Slot::from_parts(serial, 0).expect("a slot"))
+    }
+
+    // A child may end before the signal that attaches the trace is sent to it
+    #[test]
+    fn refused_attachment_frees_its_place() {
+        let mut pages = Pages::new(sync_channel(NOTES).1);
+        let first = pages.enter(process(0), 1);
+        assert!(first.is_some());
+        assert_eq!(pages.enter(process(0), 1), first, "it has a place already");
+        assert_eq!(pages.enter(process(1), 1), None);
+        drop(first);
+        let second = pages.enter(process(1), 1);
+        assert!(second.is_some(), "no attachment of the other is left");
+        assert_eq!(pages.enter(process(0), 1), None);
+        drop(second);
+        let again = pages.enter(process(1), 1);
+        assert!(again.is_some(), "its entry has a place again");
+        assert_eq!(pages.enter(process(0), 1), None);
+        assert_eq!(pages.followed.len(), 1);
+    }
+
     // The trace stops when a limit is exceeded, also if its last events are stored late
     #[test]
     fn stopped_trace_records_no_more_events() {
-        let process = ProcessId::new(1, Slot::from_parts(0, 0).expect("a slot"));
         let event = |second| Event {
             number: 0,
             at: Duration::from_secs(second),
-            process,
+            process: process(0),
             kind: EventKind::Send,
             other: None,
             what: "".into(),

@@ -95,8 +95,10 @@ pub(crate) fn spawned(child: &Peer, function: &'static str) {
     let Some((me, buffer)) = followed() else { return };
     let id = ProcessId::of(child);
     buffer.write(me, EventKind::Spawn, Some(id), function);
-    if buffer.options.children && buffer.enter_child(id) {
-        send_signal(child, Signal::Follow(buffer));
+    if buffer.options.children
+        && let Some(attachment) = buffer.enter_child(id)
+    {
+        send_signal(child, Signal::Follow(attachment));
     }
 }
 

@@ -55,7 +55,7 @@ mod options;
 mod session;
 mod span;
 
-pub(crate) use buffer::TraceBuffer;
+pub(crate) use buffer::{Attachment, TraceBuffer};
 pub use buffer::{FollowError, State, Status};
 pub use event::{Event, EventKind};
 pub use options::Options;

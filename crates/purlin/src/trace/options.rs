@@ -57,7 +57,8 @@ impl Options {
         self
     }
 
-    /// Sets the most processes traced at a time.
+    /// Sets the most processes traced at a time. A process that has ended or that another trace has taken over does not
+    /// count.
     pub fn processes(mut self, processes: usize) -> Self {
         self.processes = processes;
         self

@@ -33,8 +33,8 @@ impl Trace {
         if peer.shared().is_system() {
             return Err(FollowError::SystemProcess(id));
         }
-        self.buffer.enter(id)?;
-        peer.signal(Signal::Follow(Arc::clone(&self.buffer))).map_err(|_| {
+        let attachment = self.buffer.enter(id)?;
+        peer.signal(Signal::Follow(attachment)).map_err(|_| {
             self.buffer.leave(id);
             FollowError::NoProcess(id)
         })

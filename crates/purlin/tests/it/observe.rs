@@ -8,7 +8,10 @@ use crate::common::{node, outside, stop, until};
 use crate::waiting::{MS, comes};
 use purlin::observe::ProcessSnapshot;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{CallError, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
+use purlin::{
+    CallError, Down, ExitReason, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn,
+};
+use purlin_testkit::Simulation;
 
 /// Restart period that does not expire during a test.
 const HOUR: Duration = Duration::from_secs(3600);
@@ -182,6 +185,80 @@ fn a_crash_is_written_down_with_its_reason() {
     assert!(crash.reason.contains("out of ink"), "{}", crash.reason);
     assert!(crash.function.contains("a_crash_is_written_down"), "{}", crash.function);
     stop(&node);
+}
+
+/// Message that no notice converts into.
+struct Unconvertible;
+
+impl From<Down> for Unconvertible {
+    fn from(_: Down) -> Self {
+        panic!("no message for it")
+    }
+}
+
+// P2: the conversion runs when the process handles the signal: within a turn or as one begins
+#[test]
+fn a_panic_in_a_conversion_is_recorded_once() {
+    for within in [true, false] {
+        let mut simulation = Simulation::new(1);
+        let node = simulation.node().clone();
+        let pid = node.spawn(async move |mut me: Process<Unconvertible>| {
+            let idle = spawn(idle);
+            if within {
+                me.monitor_name("nobody");
+            } else {
+                me.monitor(&idle);
+                idle.send(0);
+            }
+            me.receive().await;
+        });
+        simulation.advance(Duration::ZERO);
+        assert!(matches!(pid.exit_reason(), Some(ExitReason::Panic(_))));
+        let seen = node.crashes();
+        assert_eq!((seen.all_crashes, seen.crashes.len()), (1, 1), "within a turn: {within}");
+        assert!(seen.crashes[0].reason.contains("no message for it"), "{:?}", seen.crashes);
+    }
+}
+
+// L3, L7: a process that ends by the exit signal of another has not crashed
+#[test]
+fn an_exit_signal_is_not_a_crash_of_its_receiver() {
+    for within in [true, false] {
+        let mut simulation = Simulation::new(1);
+        let node = simulation.node().clone();
+        let pid = node.spawn(async move |mut me: Process<()>| {
+            if within {
+                // A thread, which is not this process, sends the signal during this turn.
+                let own = me.pid();
+                let boss = std::thread::spawn(move || own.exit(ExitReason::error("boss")));
+                boss.join().expect("it only sends");
+            }
+            me.receive().await;
+        });
+        simulation.advance(Duration::ZERO);
+        if !within {
+            pid.exit(ExitReason::error("boss"));
+            simulation.advance(Duration::ZERO);
+        }
+        assert_eq!(pid.exit_reason(), Some(ExitReason::error("boss")));
+        assert_eq!(node.crashes().all_crashes, 0, "within a turn: {within}");
+    }
+}
+
+// P2: code that catches the unwinding of `exit` only delays the end
+#[test]
+fn a_caught_exit_is_recorded_at_the_next_await() {
+    let mut simulation = Simulation::new(1);
+    let node = simulation.node().clone();
+    let pid = node.spawn(async |mut me: Process<()>| {
+        let call = || purlin::exit(ExitReason::error("enough"));
+        drop(std::panic::catch_unwind(call));
+        me.receive().await;
+    });
+    simulation.advance(Duration::ZERO);
+    assert_eq!(pid.exit_reason(), Some(ExitReason::error("enough")));
+    let seen = node.crashes();
+    assert_eq!((seen.all_crashes, seen.crashes[0].id), (1, pid.id()));
 }
 
 // G2: the number of restarts and the restart limit of a supervisor are visible

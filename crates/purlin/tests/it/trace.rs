@@ -1,5 +1,6 @@
 //! Traces: events of followed processes, and limits that stop a trace.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -284,6 +285,54 @@ fn ended_children_free_their_place_and_children_without_a_place_are_counted() {
         assert_eq!((ended, status.left_out), (ends, left_out), "{status:?}");
         assert!(status.processes.len() <= places);
     }
+}
+
+#[test]
+fn a_process_that_ends_before_it_is_traced_frees_its_place() {
+    let mut simulation = Simulation::new(1);
+    let node = simulation.node().clone();
+    let trace = Arc::new(Trace::start(&node, Options::default().processes(1)));
+    let own = Arc::clone(&trace);
+    // It ends in the turn in which the trace attaches to it.
+    let short = node.spawn(async move |me: Process<()>| own.follow(me.id()));
+    simulation.advance(Duration::ZERO);
+    assert_eq!(short.exit_reason(), Some(ExitReason::Normal), "the trace follows it");
+    assert_eq!(trace.follow(node.spawn(idle).id()), Ok(()));
+}
+
+// A process is traced by at most one trace
+#[test]
+fn a_process_that_another_trace_takes_over_frees_its_place() {
+    for ends in [false, true] {
+        let mut simulation = Simulation::new(1);
+        let node = simulation.node().clone();
+        let (pid, other) = (node.spawn(idle), node.spawn(idle));
+        let [first, second] =
+            [(); 2].map(|()| Trace::start(&node, Options::default().processes(1)));
+        assert_eq!((first.follow(pid.id()), second.follow(pid.id())), (Ok(()), Ok(())));
+        pid.send(u64::from(!ends));
+        simulation.advance(Duration::ZERO);
+        assert_eq!(pid.is_alive(), !ends);
+        assert_eq!(first.follow(other.id()), Ok(()));
+        assert_eq!((first.events(0).len(), second.events(0).len()), (0, 1 + usize::from(ends)));
+    }
+}
+
+// It does so each time
+#[test]
+fn a_process_that_a_trace_takes_back_has_a_place_again() {
+    let mut simulation = Simulation::new(1);
+    let node = simulation.node().clone();
+    let (pid, other) = (node.spawn(idle), node.spawn(idle));
+    let [first, second] = [(); 2].map(|()| Trace::start(&node, Options::default().processes(1)));
+    for trace in [&first, &second, &first] {
+        assert_eq!(trace.follow(pid.id()), Ok(()));
+        pid.send(1);
+        simulation.advance(Duration::ZERO);
+    }
+    assert_eq!((first.events(0).len(), second.events(0).len()), (2, 1));
+    assert_eq!(first.follow(other.id()), Err(FollowError::TooMany(1)));
+    assert_eq!(second.follow(other.id()), Ok(()));
 }
 
 // A trace does not keep its node alive and, once dropped, leaves nothing in the processes it
