@@ -36,10 +36,11 @@ reports(Left, Primes, Ended) ->
 %% Ended is 1 if the prime is a candidate, and 0 for the first filter's.
 new_filter(Prime, Local, Ended, Root) ->
     Options = [link, {message_queue_data, off_heap}],
-    spawn_opt(fun() -> filter([Prime], 1, Local, none, Ended, Root) end, Options).
+    spawn_opt(fun() -> filter([Prime], [], 1, Local, none, Ended, Root) end, Options).
 
-%% Primes are in ascending order. Ended is the number of candidates that were dropped or kept here.
-filter(Primes, Count, Local, Next, Ended, Root) ->
+%% Primes are in ascending order, and New are later ones, the latest first: to append each would copy
+%% the list for each. Ended is the number of candidates that were dropped or kept here.
+filter(Primes, New, Count, Local, Next, Ended, Root) ->
     receive
         {'end', Place} ->
             Root ! {filter, Count, Ended},
@@ -48,16 +49,20 @@ filter(Primes, Count, Local, Next, Ended, Root) ->
                 _ -> Next ! {'end', Place + 1}
             end;
         Number ->
-            case divides(Primes, Number) of
+            case divides(Primes, Number) orelse divides(New, Number) of
                 true ->
-                    filter(Primes, Count, Local, Next, Ended + 1, Root);
+                    filter(Primes, New, Count, Local, Next, Ended + 1, Root);
                 false when Next =/= none ->
                     Next ! Number,
-                    filter(Primes, Count, Local, Next, Ended, Root);
+                    filter(Primes, New, Count, Local, Next, Ended, Root);
+                false when Count < Local, Count rem 32 =:= 0 ->
+                    All = Primes ++ lists:reverse(New, [Number]),
+                    filter(All, [], Count + 1, Local, Next, Ended + 1, Root);
                 false when Count < Local ->
-                    filter(Primes ++ [Number], Count + 1, Local, Next, Ended + 1, Root);
+                    filter(Primes, [Number | New], Count + 1, Local, Next, Ended + 1, Root);
                 false ->
-                    filter(Primes, Count, Local, new_filter(Number, Local, 1, Root), Ended, Root)
+                    Filter = new_filter(Number, Local, 1, Root),
+                    filter(Primes, New, Count, Local, Filter, Ended, Root)
             end
     end.
 

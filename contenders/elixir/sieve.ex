@@ -40,13 +40,14 @@ defmodule Contender.Sieve do
 
   # ended is 1 if the prime is a candidate, and 0 for the first filter's.
   defp new_filter(prime, local, ended, root) do
-    filter = fn -> filter([prime], 1, local, nil, ended, root) end
+    filter = fn -> filter([prime], [], 1, local, nil, ended, root) end
     :erlang.spawn_opt(filter, [:link, message_queue_data: :off_heap])
   end
 
-  # Primes are in ascending order. ended is the number of candidates that were dropped or kept here.
+  # Primes are in ascending order, and new are later ones, the latest first: to append each would copy
+  # the list for each. ended is the number of candidates that were dropped or kept here.
   # The last filter also tells the root how many there are.
-  defp filter(primes, count, local, next, ended, root) do
+  defp filter(primes, new, count, local, next, ended, root) do
     receive do
       {:end, place} ->
         send(root, {:filter, count, ended})
@@ -54,18 +55,22 @@ defmodule Contender.Sieve do
 
       number ->
         cond do
-          divides(primes, number) ->
-            filter(primes, count, local, next, ended + 1, root)
+          divides(primes, number) or divides(new, number) ->
+            filter(primes, new, count, local, next, ended + 1, root)
 
           next ->
             send(next, number)
-            filter(primes, count, local, next, ended, root)
+            filter(primes, new, count, local, next, ended, root)
+
+          count < local and rem(count, 32) == 0 ->
+            all = primes ++ Enum.reverse(new, [number])
+            filter(all, [], count + 1, local, next, ended + 1, root)
 
           count < local ->
-            filter(primes ++ [number], count + 1, local, next, ended + 1, root)
+            filter(primes, [number | new], count + 1, local, next, ended + 1, root)
 
           true ->
-            filter(primes, count, local, new_filter(number, local, 1, root), ended, root)
+            filter(primes, new, count, local, new_filter(number, local, 1, root), ended, root)
         end
     end
   end

@@ -198,9 +198,9 @@ async fn scopes_of_a_node_that_come_and_go_are_discovered_by_one_timer() {
         let to = Control::RegSend { from: pid.clone(), to: shop.clone(), token: None };
         connected.send(to, Some(discover)).await;
         let (ours, reference) = loop {
-            match connected.next().await.control {
-                Control::Monitor { from, reference, .. } => break (from, reference),
-                _ => {}
+            let control = connected.next().await.control;
+            if let Control::Monitor { from, reference, .. } = control {
+                break (from, reference);
             }
         };
         let (control, payload) =

@@ -347,7 +347,7 @@ async fn requests_to_a_supervisor_of_a_node_that_does_not_read_wait_and_are_answ
         let from = Term::tuple([Term::from(theirs()), Term::from(number)]);
         let (kind, request) = match number {
             0 => ("$gen_call", Term::tuple([Term::atom("terminate_child"), Term::atom("slow")])),
-            _ if number % 2 == 0 => ("$gen_call", Term::atom("which_children")),
+            _ if number.is_multiple_of(2) => ("$gen_call", Term::atom("which_children")),
             _ => ("system", Term::atom("get_status")),
         };
         let kind = Term::atom(kind);

@@ -36,7 +36,7 @@ pub(super) static BOUNDED_BUFFER: Experiment = Experiment {
     what: "40 producers and 40 consumers at the manager of a buffer for 50 items; an item costs 2500 steps of work at either end.",
     notes: &[
         "Savina's Producer-Consumer with Bounded Buffer, with its numbers. Its cost of 25 times 100 logarithms became 2500 steps of the generator that the protocol names.",
-        "Two calls per item, put and get, which the manager may answer later. The steps are the same for every contender, whatever they take: a runtime with slower arithmetic is slower here.",
+        "Two calls per item, put and get, which the manager may answer later. The steps are the same for every contender, and none of them may be combined with others: a runtime with slower arithmetic is slower here.",
         "The result of all work is verified.",
     ],
     metric: "time per item",
