@@ -78,24 +78,27 @@ fn connection_without_a_charge_ignores_requests_to_free_its_buffer() {
 #[cfg(feature = "tls")]
 #[test]
 fn beginning_of_a_tls_record_keeps_no_large_buffer_while_the_client_is_silent() {
-    use tokio::time::sleep;
-
     let tls = crate::tls::server_for_tests();
     connection_over(Some(tls), async |mut reader, mut client| {
         let (socket, mut buffer) = (reader.socket(), ReadBuffer::growing(INITIAL, 64 << 10));
         // The beginning of a handshake record of 16 KiB, longer than the first read.
         let mut record = vec![22, 3, 1, 0x40, 0];
+        let header = record.len();
         record.resize(6000, 0);
-        // WHY real time: buffers are freed a second after the last byte, and once more after these.
         let sends = async {
-            sleep(RELEASE_AFTER * 2).await;
-            client.write_all(&record).expect("there is room");
-            while socket.buffered() <= record.len() {
-                sleep(Duration::from_millis(1)).await;
-            }
-            while socket.buffered() > record.len() {
-                sleep(Duration::from_millis(10)).await;
-            }
+            // WHY real time: buffers are freed a second after the last byte, and once more after these.
+            let mut looks = tokio::time::interval(Duration::from_millis(1));
+            let mut until = async |condition: &(dyn Fn(usize) -> bool + Sync)| {
+                while !condition(socket.buffered()) {
+                    looks.tick().await;
+                }
+            };
+            client.write_all(&record[..header]).expect("there is room");
+            until(&|bytes| bytes > header).await;
+            until(&|bytes| bytes <= header).await;
+            client.write_all(&record[header..]).expect("there is room");
+            until(&|bytes| bytes > record.len()).await;
+            until(&|bytes| bytes <= record.len()).await;
         };
         tokio::select! {
             end = reader.fill(&mut buffer, 1, Amount::Available) => panic!("{end:?}"),
