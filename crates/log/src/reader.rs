@@ -131,12 +131,12 @@ impl Reader {
 
     /// Stores durably that the records before this sequence number are no longer needed, at most up to
     /// the next record of this reader. A log with [`Retention::confirmed`](crate::Retention) may
-    /// remove them.
+    /// remove them. A larger position that another reader has stored stays.
     ///
     /// # Errors
     /// Fails if the position cannot be stored.
     pub fn confirm(&self, sequence: u64) -> Result<(), Error> {
-        confirmed::write(&*self.storage, sequence.min(self.next))
+        confirmed::raise(&*self.storage, sequence.min(self.next))
     }
 
     /// Returns the position that was last confirmed, or 0.

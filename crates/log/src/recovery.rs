@@ -81,10 +81,8 @@ pub(crate) fn recover(storage: &Arc<dyn Storage>, clients: usize) -> Result<Reco
         None => create(storage, next, next)?,
     };
     storage.sync_names().map_err(io(storage, "sync", ""))?;
-    if confirmed::read(storage)? > next {
-        // WHY: a reader confirmed records that a power loss has removed. Later ones get their numbers.
-        confirmed::write(storage, next)?;
-    }
+    // WHY: a reader may have confirmed records that a power loss has removed. Later ones get their numbers.
+    confirmed::lower(storage, next)?;
     let covered = covered == Some((last.base, last.length));
     let recovery = Recovery { cut: torn, damaged_checkpoints };
     Ok(Recovered { older: segments, last, file, clients, next, covered, recovery })

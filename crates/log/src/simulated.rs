@@ -5,10 +5,10 @@
 //! same seed gives the same choices.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use fastrand::Rng;
 
@@ -38,7 +38,14 @@ impl Fault {
 
 /// Simulated folder. Clones are the same folder.
 #[derive(Clone, Debug)]
-pub struct Disk(Arc<Mutex<State>>);
+pub struct Disk(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Notified when a name is unlocked.
+    unlocked: Condvar,
+}
 
 #[derive(Debug)]
 struct State {
@@ -52,6 +59,7 @@ struct State {
     /// Fault that makes all later operations fail.
     lasting: Option<Fault>,
     locked: bool,
+    locked_names: BTreeSet<String>,
     now: u64,
 }
 
@@ -208,7 +216,7 @@ impl Disk {
     /// Creates an empty disk.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self::of(State {
             random: Rng::with_seed(seed),
             nodes: Vec::new(),
             names: BTreeMap::new(),
@@ -217,12 +225,17 @@ impl Disk {
             fault: None,
             lasting: None,
             locked: false,
+            locked_names: BTreeSet::new(),
             now: 0,
-        })))
+        })
+    }
+
+    fn of(state: State) -> Self {
+        Self(Arc::new(Shared { state: Mutex::new(state), unlocked: Condvar::new() }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets a fault happen at the first operation that it can affect, the `operations`-th from now on
@@ -244,11 +257,12 @@ impl Disk {
             fault: None,
             lasting: None,
             locked: false,
+            locked_names: BTreeSet::new(),
             now: state.now,
         };
         // WHY: an operation of the killed process must not succeed.
         state.lasting = Some(Fault::PowerLoss);
-        Self(Arc::new(Mutex::new(next)))
+        Self::of(next)
     }
 
     /// Returns the disk as it is after a power loss.
@@ -321,6 +335,16 @@ impl Drop for Lock {
     }
 }
 
+/// Lock of a name.
+struct NameLock(Disk, String);
+
+impl Drop for NameLock {
+    fn drop(&mut self) {
+        self.0.state().locked_names.remove(&self.1);
+        self.0.0.unlocked.notify_all();
+    }
+}
+
 impl Storage for Disk {
     fn path(&self) -> PathBuf {
         "disk".into()
@@ -333,6 +357,14 @@ impl Storage for Disk {
         }
         state.locked = true;
         Ok(Box::new(Lock(self.clone())))
+    }
+
+    fn wait_for_lock(&self, name: &str) -> io::Result<Box<dyn Any + Send>> {
+        let is_locked = |state: &mut State| state.locked_names.contains(name);
+        let unlocked = self.0.unlocked.wait_while(self.state(), is_locked);
+        let mut state = unlocked.unwrap_or_else(PoisonError::into_inner);
+        state.locked_names.insert(name.into());
+        Ok(Box::new(NameLock(self.clone(), name.into())))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

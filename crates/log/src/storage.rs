@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// Name of the file that is locked.
 const LOCK: &str = "lock";
@@ -29,6 +29,14 @@ pub trait Storage: Send + Sync {
     /// # Errors
     /// Fails with [`io::ErrorKind::WouldBlock`] if the folder is locked.
     fn lock(&self) -> io::Result<Box<dyn Any + Send>>;
+
+    /// Locks `name` until the returned value is dropped. Waits while it is locked.
+    ///
+    /// WHY not [`lock`](Self::lock): the writer of the log holds that one as long as it runs.
+    ///
+    /// # Errors
+    /// Fails if `name` cannot be locked.
+    fn wait_for_lock(&self, name: &str) -> io::Result<Box<dyn Any + Send>>;
 
     /// Returns the names of all files.
     ///
@@ -139,6 +147,11 @@ impl Folder {
         fs::read_dir(path.as_ref())?;
         Ok(Self(path.as_ref().to_owned()))
     }
+
+    /// Opens the file of this name to lock it. It is created if it does not exist.
+    fn lock_file(&self, name: &str) -> io::Result<fs::File> {
+        OpenOptions::new().write(true).create(true).truncate(false).open(self.0.join(name))
+    }
 }
 
 impl Storage for Folder {
@@ -147,13 +160,18 @@ impl Storage for Folder {
     }
 
     fn lock(&self) -> io::Result<Box<dyn Any + Send>> {
-        let options = OpenOptions::new().write(true).create(true).truncate(false).to_owned();
-        let file = options.open(self.0.join(LOCK))?;
+        let file = self.lock_file(LOCK)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Box::new(file)),
             Err(Errno::WOULDBLOCK) => Err(io::ErrorKind::WouldBlock.into()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn wait_for_lock(&self, name: &str) -> io::Result<Box<dyn Any + Send>> {
+        let file = self.lock_file(name)?;
+        retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
+        Ok(Box::new(file))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

@@ -16,6 +16,8 @@ pub(crate) const WRITING: &str = "clients.new";
 pub(crate) const CONFIRMING: &str = "confirmed.new";
 /// File with the position that the reader has confirmed.
 pub(crate) const CONFIRMED: &str = "confirmed";
+/// File that is locked while [`CONFIRMED`] is replaced. WHY not that file: a rename replaces it.
+pub(crate) const CONFIRMED_LOCK: &str = "confirmed.lock";
 
 pub(crate) fn segment(base: u64) -> String {
     format!("{base:020}{SEGMENT}")

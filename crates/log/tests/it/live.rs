@@ -32,6 +32,10 @@ impl Storage for Removing {
         self.disk.lock()
     }
 
+    fn wait_for_lock(&self, name: &str) -> io::Result<Box<dyn Any + Send>> {
+        self.disk.wait_for_lock(name)
+    }
+
     fn names(&self) -> io::Result<Vec<String>> {
         self.disk.names()
     }

@@ -1,9 +1,10 @@
 //! Which segments are removed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use purlin_log::simulated::{Disk, Fault};
-use purlin_log::storage::Storage as _;
+use purlin_log::storage::{Folder, Storage};
 use purlin_log::{Client, Error, Log, Options, Reader, Retention};
 
 use crate::common::{Part, commit, open, read, storage};
@@ -113,6 +114,55 @@ fn confirmation_of_records_that_a_power_loss_has_removed_does_not_cover_later_on
         assert_eq!(confirmed, next);
     }
     assert!(removed > 0);
+}
+
+/// Appends this number of records to a new log, and returns it with readers that have read all.
+fn read_twice(storage: &Arc<dyn Storage>, records: u64) -> (Log, [Reader; 2]) {
+    let mut log = Log::open_on(Arc::clone(storage), Options::default()).expect("it is new");
+    (0..records).for_each(|id| send_as(&mut log, id, false));
+    log.sync().expect("it works");
+    let readers = [(); 2].map(|()| {
+        let mut reader = Reader::open_on(Arc::clone(storage), 0).expect("it works");
+        while reader.next().expect("it is whole").is_some() {}
+        reader
+    });
+    (log, readers)
+}
+
+#[test]
+fn confirmation_of_a_reader_does_not_move_that_of_another_one_back() {
+    let (_log, [first, second]) = read_twice(&storage(&Disk::new(1)), 20);
+    first.confirm(10).expect("it works");
+    second.confirm(5).expect("it works");
+    assert_eq!(first.confirmed().expect("it is whole"), 10);
+    second.confirm(11).expect("it works");
+    assert_eq!(first.confirmed().expect("it is whole"), 11);
+}
+
+#[test]
+fn concurrent_confirmations_succeed_and_the_position_never_falls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = Arc::new(Folder::existing(folder.path()).expect("it is there"));
+    // WHY fewer in the file system: each confirmation waits for the disk.
+    for (storage, records) in [(storage(&Disk::new(1)), 1000), (files as Arc<dyn Storage>, 100)] {
+        let (log, readers) = read_twice(&storage, records);
+        let confirm_all = |reader: &Reader| {
+            let mut last = 0;
+            for sequence in 1..=records {
+                reader.confirm(sequence).expect("the other reader does not disturb it");
+                let stored = reader.confirmed().expect("it is whole");
+                assert!(stored >= last.max(sequence), "{stored} after {last} and {sequence}");
+                last = stored;
+            }
+        };
+        std::thread::scope(|scope| {
+            for reader in readers {
+                scope.spawn(move || confirm_all(&reader));
+            }
+        });
+        let reader = log.reader(0).expect("it works");
+        assert_eq!(reader.confirmed().expect("it is whole"), records);
+    }
 }
 
 #[test]
