@@ -5,8 +5,8 @@
 //! last and atomically: if they exist, the run has ended. The file of samples is locked during the
 //! run, so that no second program writes to the folder.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -155,21 +155,58 @@ fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes a whole file. A new file is written under another name and then renamed, so no program
-/// reads a part of it.
+/// Writes a whole file. A regular file, new or not, is written under another name and then renamed,
+/// so that no program reads a part of it, and the old content stays if the new one cannot be written.
 ///
 /// # Errors
 ///
 /// Returns one line if it cannot be written.
 pub fn write(path: &Path, content: &str) -> Result<(), Problem> {
-    let written = if path.exists() {
-        // WHY no draft: the path may be a device, a pipe or a link, which a rename would replace.
-        fs::write(path, content)
-    } else {
-        let draft = draft(path);
-        fs::write(&draft, content).and_then(|()| fs::rename(&draft, path))
+    let written = match fs::symlink_metadata(path) {
+        Ok(old) if old.is_file() => overwrite(path, content, &old),
+        // WHY no draft: a rename would replace the device, the pipe or the link.
+        Ok(_) => fs::write(path, content),
+        Err(_) => write_draft(path, content, None),
     };
     written.map_err(|error| unwritable(path, &error))
+}
+
+/// Replaces a regular file by one with the same permissions.
+fn overwrite(path: &Path, content: &str, old: &Metadata) -> io::Result<()> {
+    // WHY: a rename would replace a write-protected file.
+    File::options().append(true).open(path)?;
+    match write_draft(path, content, Some(old)) {
+        // WHY in place: the folder takes no new file, or the file is a mount point.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied
+                    | ErrorKind::ReadOnlyFilesystem
+                    | ErrorKind::ResourceBusy
+            ) =>
+        {
+            fs::write(path, content)
+        }
+        written => written,
+    }
+}
+
+/// Writes a draft, with the permissions of an `old` file, and renames it. After an error there is no
+/// draft.
+fn write_draft(path: &Path, content: &str, old: Option<&Metadata>) -> io::Result<()> {
+    let (draft, mut file) = create_draft(path)?;
+    let renamed = file.write_all(content.as_bytes()).and_then(|()| {
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_data()?;
+        fs::rename(&draft, path)
+    });
+    if renamed.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&draft);
+    }
+    renamed
 }
 
 /// Checks that a file can be written later. An existing file is unchanged, and none is created.
@@ -181,16 +218,27 @@ pub fn probe(path: &Path) -> Result<(), Problem> {
     let opened = if path.exists() {
         File::options().append(true).open(path).map(drop)
     } else {
-        let draft = draft(path);
-        File::create(&draft).and_then(|_| fs::remove_file(&draft))
+        create_draft(path).and_then(|(draft, _)| fs::remove_file(draft))
     };
     opened.map_err(|error| unwritable(path, &error))
 }
 
-fn draft(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    name.into()
+/// Creates an empty file with a name of this process, in the folder of the file that it will replace.
+fn create_draft(path: &Path) -> io::Result<(PathBuf, File)> {
+    let process = std::process::id();
+    let mut number = 1;
+    loop {
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(match number {
+            1 => format!(".{process}.new"),
+            _ => format!(".{process}-{number}.new"),
+        });
+        match File::options().write(true).create_new(true).open(&draft) {
+            // WHY another one: a killed process leaves its draft, and process ids repeat.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            opened => return Ok((draft.into(), opened?)),
+        }
+    }
 }
 
 /// Locks the file of a run's samples until it is closed. On a file system without locks it stays
@@ -210,11 +258,11 @@ fn lock(samples: File, folder: &Path) -> Result<File, Problem> {
     Ok(samples)
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
+fn unwritable(path: &Path, error: &io::Error) -> Problem {
     Problem::new(format!("cannot write {}: {error}; choose another place", path.display()))
 }
 
-fn no_run(path: &Path, error: &std::io::Error) -> Problem {
+fn no_run(path: &Path, error: &io::Error) -> Problem {
     let hint = "give the folder of an interrupted run";
     Problem::new(format!("cannot read {}: {error}; {hint}", path.display()))
 }
@@ -320,6 +368,71 @@ mod tests {
             write(&file, content).unwrap();
             assert_eq!(fs::read_to_string(&file).unwrap(), content);
         }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn files_with_the_names_of_drafts_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.json");
+        let process = std::process::id();
+        let others = ["new".to_owned(), format!("{process}.new"), format!("{process}-2.new")];
+        let others = others.map(|ending| folder.path().join(format!("out.json.{ending}")));
+        for other in &others {
+            fs::write(other, "mine").unwrap();
+        }
+        probe(&file).unwrap();
+        write(&file, "one").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "one");
+        for other in &others {
+            assert_eq!(fs::read_to_string(other).unwrap(), "mine", "{}", other.display());
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_existing_file_is_replaced_as_a_whole_and_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.json");
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        let mut begun = File::open(&file).unwrap();
+        write(&file, "new").unwrap();
+        // A program that reads the old file meanwhile reads no part of the new one.
+        let mut text = String::new();
+        begun.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), fs::read_to_string(&file).unwrap().as_str()), ("old", "new"));
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_are_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, dangling] =
+            ["file", "link", "dangling"].map(|one| folder.path().join(one));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        std::os::unix::fs::symlink("created", &dangling).unwrap();
+        for path in [&link, &dangling] {
+            probe(path).unwrap();
+            write(path, "new").unwrap();
+            assert!(fs::symlink_metadata(path).unwrap().is_symlink(), "{}", path.display());
+            assert_eq!(fs::read_to_string(path).unwrap(), "new");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        write(Path::new("/dev/null"), "nothing").unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn no_draft_is_left_after_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.json");
+        fs::create_dir(&file).unwrap();
+        assert!(write_draft(&file, "one", None).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

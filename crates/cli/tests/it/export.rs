@@ -249,3 +249,20 @@ fn the_help_lists_every_format() {
         assert!(text.contains(word), "{word}: {text}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_existing_file_is_kept_if_the_new_one_cannot_be_written() {
+    let folder = example();
+    let output = folder.path().join("out.json");
+    std::fs::write(&output, "old").unwrap();
+    let program = purlin(folder.path()).get_program().to_owned();
+    // No file may exceed 512 bytes, as if the disk were full. WHY the trap: the signal would end the program.
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" lab export results.json -o out.json";
+    let mut command = std::process::Command::new("sh");
+    let refused = command.args(["-c", script]).arg(program).current_dir(&folder).output().unwrap();
+    let line = support::line(&refused, 2);
+    assert!(line.starts_with("purlin: cannot write out.json: "), "{line}");
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no draft is left");
+}
