@@ -17,12 +17,16 @@
 //! | [`stats`] | the statistical methods |
 //! | [`host`], `instrument` | the machine, and the cost of measuring |
 //! | `warning` | threats to the validity of figures, with advice |
+//! | [`interrupt`] | Ctrl-C and SIGTERM |
 //! | `table`, [`page`] | terminal table and report page |
 //! | [`otp_text`], `export` | reading and writing the text of OTP's benchmark; other export formats |
 //! | `stopwatch` | timing a command, which is not an experiment |
 //! | `advice` | cost estimate of a design, from the fits of a run |
 //! | `options`, [`values`] | command-line options of a run, and parsers of their values |
 //! | [`stored`], [`comparison`] | reading stored results; changes between two runs |
+
+// WHY: `eprintln!` panics if standard error is closed or full; see `commands::print_error`.
+#![warn(clippy::print_stderr)]
 
 mod advice;
 pub mod commands;
@@ -34,7 +38,7 @@ mod export;
 mod format;
 pub mod host;
 mod instrument;
-mod interrupt;
+pub mod interrupt;
 mod markdown;
 pub mod measured;
 mod options;

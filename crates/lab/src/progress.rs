@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::commands::output::print_error;
+
 /// Progress of a run. Used by the sampling thread, between samples.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -46,13 +48,14 @@ impl Progress {
         if self.bar.is_hidden() && done == of && self.sampled > 0 {
             let seconds = self.began.elapsed().as_secs_f64();
             let plural = if done == 1 { "" } else { "s" };
-            eprintln!("{}: {done} round{plural} in {seconds:.1} s", self.experiment);
+            let experiment = self.experiment;
+            print_error(&format!("{experiment}: {done} round{plural} in {seconds:.1} s"));
         }
     }
 
     /// Prints a line above the bar.
     pub(crate) fn print(&mut self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| print_error(line));
     }
 
     /// Removes the bar.

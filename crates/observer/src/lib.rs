@@ -12,6 +12,9 @@
 //! | [`trace`] | traced events as a sequence diagram and in Chrome's trace format |
 //! | `web` | the page and its HTTP API, served by a dedicated thread |
 
+// WHY: `eprintln!` panics if standard error is closed or full.
+#![warn(clippy::print_stderr)]
+
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod snapshot;

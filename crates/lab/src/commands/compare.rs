@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::output::print;
+use super::output::{print, print_error};
 use crate::comparison::{
     Comparison, compare as compare_runs, compare_within, json, markdown, sides, text,
 };
@@ -116,7 +116,7 @@ fn print_result(compared: &Comparison<'_>, options: &CompareOptions) -> Result<u
         return Ok(0);
     }
     let failure = Problem::new(format!("worse by more than {percent} %: {}", worse.join(", ")));
-    eprintln!("purlin: {failure}");
+    print_error(&format!("purlin: {failure}"));
     Ok(1)
 }
 

@@ -6,7 +6,7 @@ mod advise;
 mod compare;
 mod export;
 mod list;
-mod output;
+pub(crate) mod output;
 mod report;
 mod run;
 mod time;
@@ -15,7 +15,7 @@ use std::io;
 
 use clap::{Args, Subcommand};
 
-pub use self::output::print;
+pub use self::output::{print, print_error};
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::interrupt::Interrupt;

@@ -1,4 +1,4 @@
-//! Standard output and exit status of the commands.
+//! Standard output, standard error and exit status of the commands.
 
 use std::io::{self, Write};
 
@@ -39,4 +39,13 @@ pub fn print(text: &str) -> Result<(), Problem> {
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a line to standard error.
+///
+/// WHY errors are ignored: a message that nobody can read must not change what the command does.
+/// `eprintln!` panics if standard error is closed or full.
+pub fn print_error(line: &str) {
+    // WHY one write: the lines of programs that share standard error are not mixed.
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }

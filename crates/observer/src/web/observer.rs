@@ -1,7 +1,7 @@
 //! Public interface: configuring the page and obtaining its address.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -229,7 +229,9 @@ impl Observer {
             ));
         }
         if !self.silent {
-            eprintln!("purlin: {} can be seen at {}", node.name(), self.printed_url(address, &url));
+            let url = self.printed_url(address, &url);
+            // WHY the result is ignored: without a standard error the page is served nevertheless.
+            let _ = writeln!(io::stderr(), "purlin: {} can be seen at {url}", node.name());
         }
         Ok(running)
     }
