@@ -56,8 +56,9 @@ Keys:
 If standard output is not a terminal, the command prints one table and exits.
 
 Exit status:
-  0  quit by a key, or the table or the snapshot is printed
-  2  no node answers at the address, the token is wrong, or the arguments are invalid";
+  0    quit by a key, or the table or the snapshot is printed
+  2    no node answers at the address, the token is wrong, or the arguments are invalid
+  130  ended by a signal";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -106,7 +107,7 @@ pub(crate) fn observe(options: Observe) -> Result<u8, Problem> {
     } else if options.once || !stdout().is_terminal() {
         print(&once::table(&observer.ask(&query)?))?;
     } else {
-        screen::follow(observer, state)?;
+        return screen::follow(observer, state);
     }
     Ok(0)
 }

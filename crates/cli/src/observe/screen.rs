@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use purlin_lab::error::Problem;
+use purlin_lab::interrupt::Interrupt;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Style, Stylize};
@@ -24,6 +25,8 @@ use super::state::{Next, State};
 const PERIOD: Duration = Duration::from_secs(1);
 /// Interval at which keys and responses are polled.
 const BEAT: Duration = Duration::from_millis(50);
+/// Exit status after a signal.
+const INTERRUPTED: u8 = 130;
 /// Largest number of warnings shown.
 const MOST_WARNINGS: usize = 5;
 /// Lines other than rows and warnings: the node, the table's heading, the keys.
@@ -40,17 +43,20 @@ struct Shown {
     room: usize,
 }
 
-/// Runs until the user quits. The first response is awaited before the screen is switched, so that an error is printed
-/// as one line and stays visible.
-pub(super) fn follow(observer: Observer, state: State) -> Result<(), Problem> {
+/// Runs until the user quits or a signal arrives. The first response is awaited before the screen is switched, so that
+/// an error is printed as one line and stays visible. Returns the exit status.
+pub(super) fn follow(observer: Observer, state: State) -> Result<u8, Problem> {
     let seen = observer.ask(&state.query(1))?;
     let mut shown =
         Shown { host: observer.host().to_owned(), state, seen: Some(seen), trouble: None, room: 1 };
     let (queries, asked) = channel();
     let (answers, answered) = channel();
     thread::spawn(move || ask(&observer, &asked, &answers));
+    // WHY before the screen is switched: a signal that ends the program would leave the terminal as it is then.
+    let interrupt = Interrupt::default();
+    interrupt.at_signals()?;
     let mut terminal = ratatui::try_init().map_err(trouble)?;
-    let ended = run(&mut terminal, &mut shown, &queries, &answered);
+    let ended = run(&mut terminal, &mut shown, &queries, &answered, &interrupt);
     ratatui::restore();
     ended.map_err(trouble)
 }
@@ -89,9 +95,10 @@ fn run(
     shown: &mut Shown,
     queries: &Sender<Option<Query>>,
     answered: &Receiver<Result<Seen, Problem>>,
-) -> io::Result<()> {
+    interrupt: &Interrupt,
+) -> io::Result<u8> {
     let mut sent = None;
-    loop {
+    while !interrupt.is_raised() {
         terminal.draw(|frame| draw(frame, shown))?;
         let query = shown.query();
         if sent.as_ref() != Some(&query) {
@@ -103,10 +110,11 @@ fn run(
             && let Event::Key(key) = event::read()?
             && shown.state.press(key, shown.room, shown.total()) == Next::Leave
         {
-            return Ok(());
+            return Ok(0);
         }
         answered.try_iter().for_each(|answer| shown.take(answer));
     }
+    Ok(INTERRUPTED)
 }
 
 impl Shown {

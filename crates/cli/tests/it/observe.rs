@@ -219,3 +219,42 @@ fn the_end_of_the_node_is_shown_on_the_screen() {
     let error = in_a_terminal(&url, "counter", "trying again", || drop(node.stop_blocking()));
     assert!(error.contains("no node can be observed"), "{error:?}");
 }
+
+#[test]
+fn a_signal_ends_the_interactive_mode_and_restores_the_terminal() {
+    let seen = Seen::start();
+    seen.lazy("counter", 9);
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        // The process id is the same after `exec`.
+        let observe = "sh -c 'echo \"pid $$.\"; exec \"$PURLIN\" observe \"$PAGE\"'";
+        let words = format!("stty rows 30 cols 160; {observe}; echo \"status $?\"; stty -a");
+        let mut script = Command::new("script")
+            .args(["-qefc", &words, "/dev/null"])
+            .env("TERM", "xterm-256color")
+            .env("PURLIN", env!("CARGO_BIN_EXE_purlin"))
+            .env("PAGE", seen.url())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("script is there");
+        let mut out = script.stdout.take().expect("it is piped");
+        let (mut written, mut block, mut sent) = (Vec::new(), [0; 4096], false);
+        while let Ok(count @ 1..) = out.read(&mut block) {
+            written.extend_from_slice(&block[..count]);
+            let text = String::from_utf8_lossy(&written);
+            if !sent && text.contains("counter") {
+                let (_, id) = text.split_once("pid ").expect("it is printed first");
+                let (id, _) = id.split_once('.').expect("the line ends");
+                let kill = Command::new("kill").args([signal, id]).status();
+                assert!(kill.expect("kill runs").success());
+                sent = true;
+            }
+        }
+        script.wait().expect("it ends");
+        let text = String::from_utf8_lossy(&written);
+        let (_, after) = text.split_once("\u{1b}[?1049l").unwrap_or_else(|| panic!("{text:?}"));
+        let (_, after) = after.split_once("status ").expect("the shell goes on");
+        assert!(after.starts_with("130"), "{signal}: {after:?}");
+        assert!(after.contains(" icanon") && after.contains(" echo "), "{signal}: {after:?}");
+    }
+}
