@@ -4,6 +4,9 @@
 //! Exit status: 0, everything was done; 1, part of it failed; 2, invalid arguments or not possible on this machine;
 //! 130, interrupted.
 
+// WHY: `eprintln!` panics if standard error is closed or full; see `output::print_error`.
+#![warn(clippy::print_stderr)]
+
 mod ack;
 mod arguments;
 mod cluster;
@@ -23,6 +26,7 @@ use clap::{CommandFactory as _, Parser as _};
 use purlin_lab::error::Problem;
 
 use arguments::{Arguments, Command};
+use output::print_error;
 
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
@@ -43,7 +47,7 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
         Err(problem) => {
-            eprintln!("purlin: {problem}");
+            print_error(&format!("purlin: {problem}"));
             ExitCode::from(2)
         }
     }
@@ -54,7 +58,7 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && error.kind() != help {
         let problem = Problem::new(one_line(&error.to_string()));
-        eprintln!("purlin: {problem}; try --help");
+        print_error(&format!("purlin: {problem}; try --help"));
     } else {
         // WHY the result is ignored: a closed pipe is no reason to panic.
         let _ = error.print();

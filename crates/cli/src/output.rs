@@ -3,7 +3,7 @@
 use purlin::ExitReason;
 use purlin_lab::error::Problem;
 
-pub(crate) use purlin_lab::commands::print;
+pub(crate) use purlin_lab::commands::{print, print_error};
 
 /// Returns the line with the counters that are not 0.
 pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> String {
@@ -16,7 +16,8 @@ pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> Strin
 /// Reports that the main process of a command's node was ended, by another node for example. Returns
 /// the exit status.
 pub(crate) fn main_process_ended(command: &str, reason: &ExitReason) -> u8 {
-    eprintln!("purlin {command}: the main process was ended: {reason}");
+    let line = Problem::new(format!("purlin {command}: the main process was ended: {reason}"));
+    print_error(&line.to_string());
     1
 }
 

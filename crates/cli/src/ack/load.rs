@@ -15,7 +15,7 @@ use purlin_lab::store;
 use tokio::runtime::Builder;
 use tokio::time::MissedTickBehavior;
 
-use crate::output::{print, problem};
+use crate::output::{print, print_error, problem};
 use crate::shutdown::shutdown_signal;
 use crate::values::{LEVELS, count, large_count, one_of, positive};
 
@@ -182,7 +182,10 @@ pub(crate) fn load(options: &Load) -> Result<u8, Problem> {
     let runtime = Builder::new_current_thread().max_blocking_threads(threads).enable_all().build();
     let runtime =
         runtime.map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
-    let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
+    let ended = runtime.block_on(run(plan));
+    // WHY: the drop of the runtime would wait for a name resolution that is blocked.
+    runtime.shutdown_background();
+    let Some((run, status)) = ended? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
     print(&summary.to_string())?;
     if let Some(path) = &options.json {
@@ -262,7 +265,7 @@ impl Line {
     /// Prints the error. Returns the exit status.
     fn failed(&self, error: &LoadError) -> u8 {
         self.bar.finish_and_clear();
-        eprintln!("purlin: {error}");
+        print_error(&format!("purlin: {error}"));
         1
     }
 }

@@ -15,7 +15,7 @@ use purlin_term::{Atom, Term};
 
 use super::join::{ClusterOptions, own_epmd};
 use super::json::json;
-use crate::output::{print, problem};
+use crate::output::{print, print_error, problem};
 use crate::values::{epmd_address, positive};
 
 const HELP: &str = "\
@@ -109,7 +109,7 @@ pub(crate) fn call(options: &Call) -> Result<u8, Problem> {
         Ok(value) if options.json => print(&format!("{:#}\n", json(&value))).map(|()| 0),
         Ok(value) => print(&format!("{value}\n")).map(|()| 0),
         Err(why) => {
-            eprintln!("purlin: {}", problem(why));
+            print_error(&format!("purlin: {}", problem(why)));
             Ok(1)
         }
     }

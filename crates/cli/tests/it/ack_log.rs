@@ -126,6 +126,12 @@ fn damaged_log_is_reported_with_its_place_and_not_changed() {
     assert_eq!((status, printed.lines().count()), (Some(1), 1), "{errors}");
     assert!(errors.contains(".log is damaged at byte ") && errors.lines().count() == 1, "{errors}");
     assert_eq!(fs::read(folder.path().join("damaged").join(SEGMENT)).unwrap(), before);
+    // The name of a folder cannot add a line, or control the terminal.
+    fs::rename(folder.path().join("damaged"), folder.path().join("a\n\u{1b}b")).unwrap();
+    let (status, _, errors) = run(folder.path(), &["ack", "log", "dump", "a\n\u{1b}b"]);
+    assert_eq!((status, errors.lines().count()), (Some(1), 1), "{errors}");
+    assert!(errors.starts_with("purlin: a  b/") && errors.contains(" is damaged at "), "{errors}");
+    fs::rename(folder.path().join("a\n\u{1b}b"), folder.path().join("damaged")).unwrap();
 
     let (status, _, errors) = run(folder.path(), &["ack", "log", "repair", "damaged", "new"]);
     assert_eq!(status, Some(0), "{errors}");

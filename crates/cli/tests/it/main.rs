@@ -26,6 +26,7 @@ mod pairs;
 mod refusals;
 mod results;
 mod servers;
+mod standard_error;
 mod support;
 mod ticker;
 mod time;

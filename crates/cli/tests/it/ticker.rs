@@ -87,6 +87,20 @@ async fn trade_until_the_end(address: String, client: usize) -> Vec<String> {
     sent.into_values().collect()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_page_is_opened_although_its_address_cannot_be_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = Command::new(program());
+    command.arg(journal(folder.path())).stderr(full);
+    command.env("TICKER_COOKIE", COOKIE).env("ERL_EPMD_PORT", "0");
+    let mut ticker = Running::start(&mut command);
+    let line = ticker.line();
+    assert!(line.starts_with("trades on "), "{line:?}");
+    assert_eq!(ticker.end("-TERM"), (Some(0), "stopping\nstopped\n".into()));
+}
+
 // G4, E1: every acknowledged trade is on disk; SIGTERM stops in order
 #[test]
 fn every_acknowledged_trade_is_in_the_journal_after_sigterm_under_load() {

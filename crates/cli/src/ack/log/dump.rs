@@ -11,7 +11,7 @@ use purlin_log::{Error, Reader, Record, Summary};
 use serde_json::json;
 
 use super::no_segments;
-use crate::output::problem;
+use crate::output::{print_error, problem};
 use crate::values::large_count;
 
 const HELP: &str = "\
@@ -78,13 +78,13 @@ pub(super) fn dump(options: &Dump) -> Result<u8, Problem> {
                     && let Some(damage) =
                         Summary::of(&options.path).map_err(problem)?.damage.first()
                 {
-                    eprintln!("purlin: {damage}");
+                    print_error(&format!("purlin: {}", problem(damage)));
                     status = 1;
                 }
                 break;
             }
             Err(error @ Error::Damaged(_)) => {
-                eprintln!("purlin: {error}");
+                print_error(&format!("purlin: {}", problem(error)));
                 status = 1;
                 break;
             }
