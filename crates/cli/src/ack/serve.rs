@@ -15,7 +15,7 @@ use purlin_lab::error::Problem;
 use super::forward::{Forwarding, GatewayRef, Target};
 use super::log::LogSettings;
 use crate::logging::Logging;
-use crate::output::{main_process_ended, print, problem, with_counters};
+use crate::output::{main_process_ended, print, print_error, problem, with_counters};
 use crate::shutdown::shutdown_signal;
 use crate::values::{LEVELS, count, one_of, positive};
 
@@ -49,8 +49,8 @@ messages that they have read, and print their counters.
 Exit status:
   0  stopped by a signal after all messages that were read have been acknowledged, except those
      that the process of --forward had not confirmed: they are printed as not confirmed
-  1  the log of --handler file could not be written, or another node ended the main process of
-     this one
+  1  the log of --handler file could not be written, or another node ended the main process or
+     the gateway of this one
   2  invalid arguments, the command cannot listen or join the cluster, or the log is damaged";
 
 #[derive(Debug, Args)]
@@ -258,7 +258,7 @@ impl Serve {
     }
 }
 
-/// Runs the servers until SIGTERM, Ctrl-C or a failure of the log. Returns the exit status.
+/// Runs the servers until SIGTERM, Ctrl-C, a failure of the log or the end of the gateway. Returns the exit status.
 pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let (addresses, handler) = (options.addresses()?, options.handler()?);
     options.check_level(&handler)?;
@@ -273,18 +273,15 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let on = node.clone();
     let served = node.try_block_on(async move |mut me: Process<Down>| {
         let handler = handler.start(&on, &options).await?;
-        if let RunningHandler::File(file) = &handler {
-            me.monitor(file.process());
-        }
-        run(&mut me, &on, &options, addresses, &handler, tls).await
+        handler.monitor(&me);
+        let failed = run(&mut me, &on, &options, addresses, &handler, tls).await?;
+        Ok(failed.map(|reason| handler.failure(&reason)))
     });
     node.stop_blocking();
     match served {
         Ok(Ok(None)) => Ok(0),
-        Ok(Ok(Some(reason))) => {
-            eprintln!(
-                "purlin ack serve: the log cannot be written, and must be opened again: {reason}"
-            );
+        Ok(Ok(Some(failure))) => {
+            print_error(&format!("purlin ack serve: {failure}"));
             Ok(1)
         }
         Ok(Err(problem)) => Err(problem),
@@ -292,7 +289,7 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     }
 }
 
-/// Runs the servers, and closes the log. Returns why the log has failed, if it has.
+/// Runs the servers, and closes the log. Returns the reason if the process of the handler has failed or was ended.
 async fn run(
     me: &mut Process<Down>,
     node: &Node,
@@ -317,7 +314,7 @@ async fn run(
         print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
         servers.push((strategy, server));
     }
-    let failed = tokio::select! {
+    let mut failed = tokio::select! {
         () = end => None,
         down = me.receive() => Some(down),
     };
@@ -328,8 +325,12 @@ async fn run(
         let counts = drained.await.map_err(problem)?;
         print(&summary(strategy, &counts))?;
     }
-    if let RunningHandler::Forward(gateway) = handler {
-        print(&gateway.finish(options.limits().drain).await?)?;
+    if let (RunningHandler::Forward(gateway), None) = (handler, &failed) {
+        match gateway.finish(options.limits().drain).await {
+            Ok(counters) => print(&counters)?,
+            // WHY awaited: the call fails only if the gateway has ended, which its monitor reports.
+            Err(_) => failed = Some(me.receive().await),
+        }
     }
     if let (RunningHandler::File(file), None) = (handler, &failed) {
         // WHY awaited: the writer process syncs the log when it ends, or has failed meanwhile.
@@ -360,6 +361,25 @@ impl HandlerOption {
 }
 
 impl RunningHandler {
+    /// Monitors the process without which the handler does not work.
+    fn monitor(&self, me: &Process<Down>) {
+        match self {
+            Self::File(file) => {
+                me.monitor(file.process());
+            }
+            Self::Forward(gateway) => gateway.monitor(me),
+            Self::Count | Self::Process(_) => {}
+        }
+    }
+
+    /// Says that the monitored process has ended for this reason.
+    fn failure(&self, reason: &ExitReason) -> Problem {
+        Problem::new(match self {
+            Self::Forward(_) => format!("the gateway was ended: {reason}"),
+            _ => format!("the log cannot be written, and must be opened again: {reason}"),
+        })
+    }
+
     async fn start(
         &self,
         builder: Builder<fn(SocketAddr) -> Count>,

@@ -447,3 +447,18 @@ fn connections_are_closed_after_the_give_up_time_if_the_node_does_not_answer() {
     assert_eq!(status, Some(0));
     assert!(printed.contains("1 by the handler"), "{printed}");
 }
+
+#[test]
+fn the_command_ends_with_status_1_if_another_node_has_killed_the_gateway() {
+    let place = Place::new();
+    let mut sink = place.sink();
+    let (mut gateway, address) = place.gateway(&[]);
+    send(&address, 0..10);
+    assert_eq!(sink.ask("kill"), "ok");
+    until("the command ends", || !gateway.goes_on());
+    let (status, printed) = gateway.wait();
+    let errors = std::fs::read_to_string(place.errors()).expect("it is there");
+    assert_eq!(status, Some(1), "{errors}");
+    assert_eq!(errors, "purlin ack serve: the gateway was ended: killed\n");
+    assert!(printed.starts_with("best: 10 messages") && printed.lines().count() == 1, "{printed}");
+}

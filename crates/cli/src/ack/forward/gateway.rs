@@ -18,6 +18,7 @@ use purlin_dist::cluster::Cluster;
 
 use super::in_flight::{AckAfter, InFlight};
 use super::terms::{Batch, Source, TargetMessage};
+use crate::output::{print_error, problem};
 
 /// Time after which a monitor that has not fired proves that the target exists, if its node was connected throughout.
 const PROBE_TIME: Duration = Duration::from_millis(100);
@@ -206,7 +207,9 @@ impl State {
     fn unavailable(&mut self, why: impl Display) {
         if self.unavailable_since.is_none() {
             self.unavailable_since = Some(Instant::now());
-            eprintln!("purlin: {} is unavailable ({why}); messages wait", self.gateway.name);
+            let name = &self.gateway.name;
+            let line = problem(format!("purlin: {name} is unavailable ({why}); messages wait"));
+            print_error(&line.to_string());
         }
         if self.is_given_up() {
             for reply in self.in_flight.give_up() {
@@ -222,7 +225,7 @@ impl State {
         }
         (self.target, self.last) = (TargetState::Up, 0);
         if self.unavailable_since.take().is_some() {
-            eprintln!("purlin: {} is available again", self.gateway.name);
+            print_error(&format!("purlin: {} is available again", self.gateway.name));
         }
         for number in self.in_flight.pieces() {
             self.counts.again += self.send(number);

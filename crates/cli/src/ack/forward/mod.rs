@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use purlin::{Node, Pid};
+use purlin::{CallError, Down, Node, Pid, Process};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_lab::error::Problem;
@@ -148,10 +148,18 @@ impl GatewayRef {
         Forward::new(self.gateway.clone(), connection, peer)
     }
 
+    /// Monitors the gateway process, which other nodes can end.
+    pub(super) fn monitor(&self, me: &Process<Down>) {
+        me.monitor(&self.gateway);
+    }
+
     /// Waits until everything is confirmed, at most `within`. Returns the counters as one line.
-    pub(super) async fn finish(&self, within: Duration) -> Result<String, Problem> {
+    ///
+    /// # Errors
+    /// Fails if the gateway has ended.
+    pub(super) async fn finish(&self, within: Duration) -> Result<String, CallError> {
         let finish = |reply| Mail::Finish(reply, within);
-        let counts = self.gateway.call_timeout(finish, Duration::MAX).await.map_err(problem)?;
+        let counts = self.gateway.call_timeout(finish, Duration::MAX).await?;
         let line = format!("forwarded: {} messages confirmed", counts.confirmed);
         let unconfirmed = u64::from(counts.unconfirmed);
         Ok(with_counters(line, &[(counts.again, "sent again"), (unconfirmed, "not confirmed")]))

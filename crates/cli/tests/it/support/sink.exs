@@ -13,6 +13,7 @@
 #   peak           prints the largest number of messages that it and its mailbox have held
 #   count          prints the number of messages received
 #   credit N       grants N messages
+#   kill           kills the gateway
 defmodule Sink do
   use GenServer
 
@@ -69,6 +70,11 @@ defmodule Sink do
     {:reply, :ok, state}
   end
 
+  def handle_call(:kill, _, state) do
+    true = Process.exit(state.gateway, :kill)
+    {:reply, :ok, state}
+  end
+
   def held do
     {:messages, waiting} = Process.info(Process.whereis(:sink), :messages)
     for({:purlin_ack, _, _, _, _, messages} <- waiting, do: length(messages)) |> Enum.sum()
@@ -114,6 +120,7 @@ defmodule Commands do
   defp one(["at", count, "stop"]), do: IO.puts(call({:at, String.to_integer(count), :stop}))
   defp one(["at", count, "cut"]), do: IO.puts(call({:at, String.to_integer(count), :cut}))
   defp one(["held"]), do: IO.puts(Sink.held())
+  defp one(["kill"]), do: IO.puts(call(:kill))
   defp one(["peak"]), do: IO.puts(call(:peak))
   defp one(["count"]), do: IO.puts(call(:count))
   defp one(["credit", credit]), do: IO.puts(call({:credit, String.to_integer(credit)}))
