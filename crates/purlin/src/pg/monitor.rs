@@ -11,6 +11,7 @@ use purlin_raw::{ConvertedMessage, Erased};
 use super::event::{Event, GroupMonitor};
 use super::groups::Groups;
 use super::scope::Ask;
+use crate::process::unwind::contain;
 use crate::signals::local_state::{LocalState, OfEvent};
 use crate::signals::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
@@ -24,7 +25,8 @@ impl Groups {
     /// Monitors a group. Returns its current members; from then on the caller receives an [`Event`]
     /// for every change, in order, until it cancels the monitor.
     ///
-    /// *Cancellation*: dropping the future cancels the monitor.
+    /// *Cancellation*: dropping the future cancels the monitor; no event of it is received after
+    /// that.
     ///
     /// # Errors
     /// Returns an error if the scope has ended. A scope that ends later sends no more events;
@@ -112,6 +114,11 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
             let forget =
                 |local: &mut LocalState| local.extended().cold().groups.remove(self.reference);
             self.me.owner().in_turn(|me| _ = me.local(forget), || ());
+            let number = self.reference.number();
+            let withdraw = || self.me.owner().in_turn(|me| me.mailbox().withdraw(number), || None);
+            while let Some(message) = withdraw() {
+                contain(|| drop(message));
+            }
             self.groups.server.cast(GroupMonitor(self.reference));
         }
     }

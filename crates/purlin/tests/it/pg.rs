@@ -3,6 +3,9 @@
 use crate::common;
 use crate::waiting::{rest, simulated};
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 use futures_util::FutureExt;
 use proptest::prelude::*;
@@ -145,6 +148,23 @@ async fn a_removed_group_monitor_delivers_no_event(mut me: Process<Mail>) {
         assert_eq!(next(&mut me, two).await.0, change);
     }
     assert_eq!(me.flush(), []);
+}
+
+// N2: a monitor whose future is dropped delivers no event, not even one already in the mailbox
+#[test]
+fn a_cancelled_group_monitor_delivers_no_event() {
+    simulated(async |mut me: Process<Mail>| {
+        let groups = groups().await;
+        let a = idle();
+        {
+            let mut monitor = pin!(groups.monitor(&me, "g"));
+            let asked = poll_fn(|cx| Poll::Ready(monitor.as_mut().poll(cx).is_pending())).await;
+            assert!(asked, "it has asked and waits");
+            groups.join("g", &a).await.expect("it joins");
+            assert_eq!(me.mailbox_len(), 1);
+        }
+        assert_eq!(me.try_receive(), None);
+    });
 }
 
 // N2: a scope releases the state of former members and monitors, however they ended
