@@ -131,8 +131,16 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
     fn remove_process(&self, id: ProcessId) {
         let Some(mut registered) = self.processes.get_mut(&id) else { return };
         let keys = std::mem::take(&mut registered.keys);
+        let mut taken = Vec::new();
         // WHY under the lock: the process may be registered again meanwhile.
-        let taken: Vec<_> = keys.iter().map(|key| self.take(key, id)).collect();
+        for key in &keys {
+            contain(|| taken.push(self.take(key, id)));
+        }
+        if taken.len() < keys.len() {
+            // `Hash` or `Eq` of a key has panicked: look for its entries without them.
+            let entries = self.entries.iter_mut().flat_map(|mut left| take_of(&mut left, id));
+            taken.push(Taken { entries: entries.collect(), key: None });
+        }
         drop(registered);
         self.forget_unregistered(id);
         taken.into_iter().for_each(Taken::discard);
@@ -144,8 +152,8 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
         self.processes.remove_if(&id, |_, registered| registered.keys.is_empty());
     }
 
-    /// Takes the entries of a process out of a key. WHY: the caller drops them without a lock,
-    /// because they hold user values.
+    /// Takes the entries of a process out of a key. Takes none if `Hash` or `Eq` of the key panics.
+    /// WHY: the caller drops them without a lock, because they hold user values.
     fn take<Q>(&self, key: &Q, id: ProcessId) -> Taken<K, P, V>
     where
         K: Borrow<Q>,
@@ -154,11 +162,18 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
         let Some(mut left) = self.entries.get_mut(key) else {
             return Taken { entries: Vec::new(), key: None };
         };
-        let entries = left.extract_if(.., |entry| ProcessId::of(&entry.peer) == id).collect();
+        let entries = take_of(&mut left, id);
         drop(left);
-        let removed = self.entries.remove_if(key, |_, left| left.is_empty());
+        let mut removed = None;
+        // After a panic here the key stays, with no entry.
+        contain(|| removed = self.entries.remove_if(key, |_, left| left.is_empty()));
         Taken { entries, key: removed.map(|(key, _)| key) }
     }
+}
+
+/// Takes the entries of a process out of those under a key.
+fn take_of<P, V>(entries: &mut Vec<Entry<P, V>>, id: ProcessId) -> Vec<Entry<P, V>> {
+    entries.extract_if(.., |entry| ProcessId::of(&entry.peer) == id).collect()
 }
 
 /// What [`Tables::take`] has taken.
@@ -264,8 +279,12 @@ where
     {
         let id = process.id();
         let Some(mut registered) = self.tables.processes.get_mut(&id) else { return false };
-        let keys: Vec<K> = registered.keys.extract_if(.., |one| (*one).borrow() == key).collect();
+        // WHY first: comparing and hashing may panic.
+        let matching: Vec<bool> = registered.keys.iter().map(|one| one.borrow() == key).collect();
         let taken = self.tables.take(key, id);
+        let mut matching = matching.into_iter();
+        let is_matching = |_: &mut K| matching.next().unwrap_or_default();
+        let keys: Vec<K> = registered.keys.extract_if(.., is_matching).collect();
         drop(registered);
         self.tables.forget_unregistered(id);
         let is_registered = !taken.entries.is_empty();

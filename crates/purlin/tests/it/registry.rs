@@ -1,9 +1,12 @@
 //! Registries: keys of any type, unique and duplicate, values, and the end of a process.
 
 use crate::common::{self, DropCounter, PanicsWhenDropped, Token, here};
-use crate::waiting::{MS, comes, simulated};
+use crate::waiting::{MS, comes, rest, simulated};
 use std::error::Error;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use purlin::registry::{RegisterError, Registry};
 use purlin::server::{self, Mail, Next, ServerRef};
@@ -146,6 +149,65 @@ async fn a_key_that_panics_when_dropped_stays_alone() {
     end(&pid).await;
     comes("all entries are removed", || counter.dropped() == 3).await;
     assert!(registry.keys(&pid).is_empty());
+}
+
+/// A key that panics if it is told to.
+#[derive(Clone)]
+struct Fussy {
+    number: u32,
+    /// Whether the next `hash` of any key panics, and whether comparisons with the second key do.
+    panics: Arc<[AtomicBool; 2]>,
+}
+
+impl Hash for Fussy {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        assert!(!self.panics[0].swap(false, Ordering::Relaxed), "on purpose");
+        self.number.hash(state);
+    }
+}
+
+impl PartialEq for Fussy {
+    fn eq(&self, other: &Self) -> bool {
+        assert!(!(self.number == 2 && self.panics[1].load(Ordering::Relaxed)), "on purpose");
+        self.number == other.number
+    }
+}
+
+impl Eq for Fussy {}
+
+// N4: a panic of `Hash` or `Eq` of a key keeps no entry of a process that has ended
+#[test]
+fn a_key_that_panics_keeps_no_entry() {
+    simulated(async |_: Process<()>| {
+        let panics = Arc::new([const { AtomicBool::new(false) }; 2]);
+        let key = |number| Fussy { number, panics: Arc::clone(&panics) };
+        let registry = Registry::unique();
+        let values: [_; 3] = std::array::from_fn(|_| Arc::new(()));
+        let counts = || values.each_ref().map(Arc::strong_count);
+        let register = |pid: &Pid<()>| {
+            for (number, value) in (1..).zip(&values) {
+                let registered = registry.register(key(number), pid, Arc::clone(value));
+                registered.expect("the key is free");
+            }
+        };
+        let pid = idle();
+        register(&pid);
+        panics[0].store(true, Ordering::Relaxed);
+        end(&pid).await;
+        rest().await;
+        assert_eq!(counts(), [1; 3]);
+
+        let pid = idle();
+        register(&pid);
+        panics[1].store(true, Ordering::Relaxed);
+        let unregister = AssertUnwindSafe(|| registry.unregister(&key(1), &pid));
+        catch_unwind(unregister).expect_err("the second key panics");
+        panics[1].store(false, Ordering::Relaxed);
+        assert_eq!(registry.keys(&pid).len(), 3);
+        end(&pid).await;
+        rest().await;
+        assert_eq!(counts(), [1; 3]);
+    });
 }
 
 // N4: of many processes that race for one key, one has it; with processes that end meanwhile
