@@ -1,12 +1,12 @@
 //! Application master: the process that is the parent of an application's top supervisor.
 //!
 //! The master starts the supervisor, then waits for a stop request or for the supervisor's exit. It
-//! traps exits: only a signal from outside any process (the node's stop) or `kill` ends it
-//! otherwise.
+//! traps exits: only a signal from outside any process, or `kill`, ends it otherwise.
 
 use super::spec::{ApplicationSpec, ApplicationType, Hook};
 use super::table::Mail;
 use crate::process::catch_unwind::CatchUnwind;
+use crate::process::unwind::contain;
 use crate::supervisor::SupervisorRef;
 use crate::{Exit, ExitReason, Node, Process};
 
@@ -31,7 +31,7 @@ pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> Exit
                 ended(&spec, &exit.reason);
                 return exit.reason;
             }
-            // Sent by the node when the time for stopping its applications is up.
+            // Sent from outside any process.
             Mail::Exit(Exit { from: None, reason }) => {
                 stop(&mut me, &spec, &supervisor, reason.clone()).await;
                 return reason;
@@ -60,7 +60,10 @@ async fn stop(
 async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     let Some(hook) = hook else { return };
     if let Err(reason) = CatchUnwind::new(|| hook()).await {
-        tracing::error!(application = %spec.name, %reason, "a hook of the application failed");
+        // WHY contained: the `Display` of a reason is user code.
+        contain(|| {
+            tracing::error!(application = %spec.name, %reason, "a hook of the application failed");
+        });
     }
 }
 
@@ -68,7 +71,9 @@ async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
 /// application type demands it.
 fn ended(spec: &ApplicationSpec, reason: &ExitReason) {
     let application_type = spec.application_type;
-    tracing::error!(application = %spec.name, exited = %reason, ?application_type, "application exited");
+    contain(|| {
+        tracing::error!(application = %spec.name, exited = %reason, ?application_type, "application exited");
+    });
     let stops = match application_type {
         ApplicationType::Temporary => false,
         ApplicationType::Transient => *reason != ExitReason::Normal,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::process::unwind::contain;
 use crate::supervisor::KILL_GRACE;
 use crate::{Exit, ExitReason, Name, Pid, ProcessId, Reply};
 
@@ -117,7 +118,9 @@ impl ApplicationRef {
         if let Some(reason) = self.master.ended_within(self.shutdown).await {
             return reason;
         }
-        tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
+        contain(|| {
+            tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
+        });
         self.master.exit(ExitReason::Kill);
         self.master.ended_within(KILL_GRACE).await.unwrap_or(ExitReason::Killed)
     }

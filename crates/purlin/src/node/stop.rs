@@ -36,6 +36,7 @@ use crate::node::handle::{Inner, Io};
 use crate::process::body::Body;
 use crate::process::shared::{Parent, Shared};
 use crate::process::spawn::{ended_placeholder, try_spawn_on};
+use crate::process::unwind::contain;
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::{Signal, send_signal};
 use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState, StopReport};
@@ -130,7 +131,9 @@ impl Stopper {
         let node_core = self.node_core.clone();
         let started = thread::Builder::new().name(name).spawn(move || self.run_here());
         if let Err(error) = started {
-            tracing::error!(%error, "no thread to stop the node with; it is left running");
+            contain(
+                || tracing::error!(%error, "no thread to stop the node with; it is left running"),
+            );
             node_core.state().stopped.send_replace(Some(StopReport::default()));
         }
     }
@@ -166,11 +169,14 @@ impl Stopper {
         }
         self.node_core.state().extensions.stop();
         for hog in &report.hogs {
-            tracing::error!(pid = %hog.id, function = hog.function, "process would not end");
+            contain(|| {
+                tracing::error!(pid = %hog.id, function = hog.function, "process would not end");
+            });
         }
         let timeout = if ended { GRACE } else { Duration::ZERO };
         let stopped = self.scheduler.stop(timeout);
-        tracing::debug!(?stopped, node = self.node_core.state().name, "node stopped");
+        let node = &self.node_core.state().name;
+        contain(|| tracing::debug!(?stopped, node, "node stopped"));
         if let Io::Own(tokio) = self.io {
             tokio.stop();
         }

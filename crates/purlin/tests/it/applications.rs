@@ -1,11 +1,12 @@
 //! Applications: supervision trees that start and stop as a unit, and stop with their node.
 
 use std::time::Duration;
+use std::{fmt, io};
 
 use crate::common::{node, stop};
 use crate::waiting::{MS, simulated, uptime};
-use purlin::application::{ApplicationError, ApplicationSpec, ApplicationType};
-use purlin::supervisor::{ChildSpec, Restart, SupervisorSpec};
+use purlin::application::{ApplicationError, ApplicationRef, ApplicationSpec, ApplicationType};
+use purlin::supervisor::{ChildSpec, Restart, SupervisorRef, SupervisorSpec};
 use purlin::{Exit, ExitReason, Node, Pid, Process};
 use purlin_testkit::{Simulation, for_each_seed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -51,6 +52,33 @@ async fn next<const N: usize>(said: &mut UnboundedReceiver<String>) -> [String; 
     all
 }
 
+fn all(said: &mut UnboundedReceiver<String>) -> Vec<String> {
+    std::iter::from_fn(|| said.try_recv().ok()).collect()
+}
+
+/// Starts two applications that report their stops.
+async fn start_store_and_shop(node: &Node, log: &Log, said: &mut UnboundedReceiver<String>) {
+    for name in ["store", "shop"] {
+        let tree = SupervisorSpec::one_for_one().child(talkative(name, log));
+        let spec = ApplicationSpec::new(name, tree)
+            .prep_stop(log_line(log, &format!("{name} prepares")))
+            .stop(log_line(log, &format!("{name} stopped")));
+        node.start_application(spec).await.expect("it starts");
+        assert_eq!(next(said).await, [format!("{name} up")]);
+    }
+}
+
+/// Reports of a stop of these applications, before the other processes.
+const IN_ORDER: [&str; 7] = [
+    "shop prepares",
+    "shop shutdown",
+    "shop stopped",
+    "store prepares",
+    "store shutdown",
+    "store stopped",
+    "the rest",
+];
+
 // E1, G4: applications stop in reverse order of start; each runs its `prep_stop` and `stop` hooks
 #[test]
 fn a_node_stops_its_applications_first_and_in_reverse_order() {
@@ -59,14 +87,7 @@ fn a_node_stops_its_applications_first_and_in_reverse_order() {
     let starter = node.clone();
     let logs = log.clone();
     let mut said = node.block_on(move |_: Process<()>| async move {
-        for name in ["store", "shop"] {
-            let tree = SupervisorSpec::one_for_one().child(talkative(name, &logs));
-            let spec = ApplicationSpec::new(name, tree)
-                .prep_stop(log_line(&logs, &format!("{name} prepares")))
-                .stop(log_line(&logs, &format!("{name} stopped")));
-            starter.start_application(spec).await.expect("it starts");
-            assert_eq!(next(&mut said).await, [format!("{name} up")]);
-        }
+        start_store_and_shop(&starter, &logs, &mut said).await;
         let names = starter.applications();
         assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["store", "shop"]);
         let shop = starter.application("shop").expect("it runs");
@@ -84,17 +105,7 @@ fn a_node_stops_its_applications_first_and_in_reverse_order() {
     is_ready.recv().expect("it traps exits");
     stop(&node);
     assert!(!late.is_alive());
-    let all: Vec<String> = std::iter::from_fn(|| said.try_recv().ok()).collect();
-    let expected = [
-        "shop prepares",
-        "shop shutdown",
-        "shop stopped",
-        "store prepares",
-        "store shutdown",
-        "store stopped",
-        "the rest",
-    ];
-    assert_eq!(all, expected);
+    assert_eq!(all(&mut said), IN_ORDER);
 }
 
 // G4: an application needs a running tree, and its name is unique
@@ -201,4 +212,65 @@ async fn hooks_may_be_async_closures_that_capture() {
         assert_eq!(application.stop().await, ExitReason::Normal);
         assert_eq!((lines.recv().await, lines.recv().await), (Some("before"), Some("after")));
     }
+}
+
+/// An error whose text cannot be written.
+#[derive(Debug)]
+struct Unshowable;
+
+impl fmt::Display for Unshowable {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("on purpose")
+    }
+}
+
+impl std::error::Error for Unshowable {}
+
+/// Starts an application whose supervisor has its name.
+async fn start(
+    node: &Node,
+    spec: impl FnOnce(ApplicationSpec) -> ApplicationSpec,
+) -> ApplicationRef {
+    let tree = SupervisorSpec::one_for_one().name("tree");
+    node.start_application(spec(ApplicationSpec::new("shop", tree))).await.expect("it starts")
+}
+
+/// Ends the supervisor of an application.
+fn end_tree(reason: ExitReason) {
+    SupervisorRef::whereis("tree").expect("it runs").request_stop(reason);
+}
+
+/// Installs a subscriber that formats the fields of events for this run of a simulation.
+fn log_all() {
+    // WHY forgotten: the thread of the simulation, which runs all processes, ends with the run.
+    let subscriber = tracing_subscriber::fmt().with_writer(io::sink).finish();
+    std::mem::forget(tracing::subscriber::set_default(subscriber));
+}
+
+// G4: a hook whose exit reason cannot be logged does not keep the tree from stopping
+#[test]
+fn an_application_stops_although_the_text_of_the_reason_of_a_hook_panics() {
+    Simulation::new(0).run(async |_: Process<()>| {
+        log_all();
+        let node = Node::current().expect("a process lives on a node");
+        let hook = async || purlin::exit(ExitReason::error(Unshowable));
+        let shop = start(&node, |spec| spec.prep_stop(hook)).await;
+        assert_eq!(shop.stop().await, ExitReason::Normal);
+    });
+}
+
+// G4: a permanent application whose exit reason cannot be logged stops its node
+#[test]
+fn a_permanent_application_stops_its_node_although_the_text_of_its_reason_panics() {
+    let mut simulation = Simulation::new(0);
+    let node = simulation.node().clone();
+    let bystander = node.spawn(async |mut me: Process<()>| me.receive().await);
+    simulation.run(async move |_: Process<()>| {
+        log_all();
+        let shop = start(&node, |spec| spec.application_type(ApplicationType::Permanent)).await;
+        end_tree(ExitReason::error(Unshowable));
+        shop.ended().await;
+    });
+    simulation.advance(Duration::from_secs(3600));
+    assert!(!bystander.is_alive());
 }
