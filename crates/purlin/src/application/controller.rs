@@ -35,15 +35,26 @@ impl Node {
         spec: ApplicationSpec,
     ) -> Result<ApplicationRef, ApplicationError> {
         let (name, shutdown) = (spec.name.clone(), spec.shutdown);
+        // WHY: declared before the lock and so dropped after it, because the exit reason of a
+        // master may hold a user value.
+        let mut ended = Vec::new();
         let mut applications = self.node_state().applications.lock();
-        applications.retain(|one| one.master.is_alive());
+        ended.extend(applications.extract_if(.., |one| !one.master.is_alive()));
         if applications.iter().any(|one| one.name == name) {
             return Err(ApplicationError::AlreadyStarted(name));
         }
-        let master = self.spawn(move |me| master(me, spec));
-        let begun = ApplicationRef { name, shutdown, master };
-        applications.push(begun.clone());
-        Ok(begun)
+        match self.try_spawn(move |me| master(me, spec)) {
+            Ok(master) => {
+                let begun = ApplicationRef { name, shutdown, master };
+                applications.push(begun.clone());
+                Ok(begun)
+            }
+            Err(error) => {
+                // WHY before the specification is dropped: it holds user values.
+                drop(applications);
+                Err(ApplicationError::Failed(name, error.without_function().into_reason()))
+            }
+        }
     }
 
     /// Returns the running application of that name.

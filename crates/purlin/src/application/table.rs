@@ -75,7 +75,9 @@ impl Applications {
 
     /// Forgets all applications; called when the node has stopped them.
     pub(crate) fn forget(&self) {
-        drop(std::mem::take(&mut *self.lock()));
+        let applications = std::mem::take(&mut *self.lock());
+        // WHY after the lock: the exit reason of a master may hold a user value.
+        drop(applications);
     }
 }
 

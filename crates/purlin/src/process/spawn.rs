@@ -167,14 +167,23 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let (node_core, parent) = (self.node_core(), Parent::current());
-        let spawned = match self.begin_spawn() {
-            None => Err(SpawnError::Stopping(function)),
-            Some(_spawning) => {
-                try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
-            }
+        let placeholder = |error| ended_placeholder(self.node_core(), Parent::current(), error);
+        self.try_spawn(function).unwrap_or_else(placeholder)
+    }
+
+    /// Spawns a process like [`Node::spawn`], or returns the function.
+    pub(crate) fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let Some(_spawning) = self.begin_spawn() else {
+            return Err(SpawnError::Stopping(function));
         };
-        spawned.unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
+        let (node_core, parent) = (self.node_core(), Parent::current());
+        try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
     }
 
     /// Begins a spawn from any thread: counts it as in progress until the returned guard is dropped.

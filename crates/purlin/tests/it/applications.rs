@@ -1,9 +1,11 @@
 //! Applications: supervision trees that start and stop as a unit, and stop with their node.
 
+use std::future::ready;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::common::{node, stop};
+use crate::common::{HANG, ends, node, outside, stop};
 use crate::waiting::{MS, simulated, uptime};
 use purlin::application::{ApplicationError, ApplicationRef, ApplicationSpec, ApplicationType};
 use purlin::supervisor::{ChildSpec, Restart, SupervisorRef, SupervisorSpec};
@@ -273,4 +275,60 @@ fn a_permanent_application_stops_its_node_although_the_text_of_its_reason_panics
     });
     simulation.advance(Duration::from_secs(3600));
     assert!(!bystander.is_alive());
+}
+
+/// Uses the table of applications when it is dropped.
+#[derive(Debug)]
+struct Looks(Node);
+
+impl Drop for Looks {
+    fn drop(&mut self) {
+        self.0.applications();
+    }
+}
+
+impl fmt::Display for Looks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("looks")
+    }
+}
+
+impl std::error::Error for Looks {}
+
+// E2, G4: a full node drops the hooks without a lock
+#[test]
+fn the_hooks_of_an_application_that_a_full_node_does_not_start_may_use_the_node() {
+    let node = Node::builder().workers(1).max_processes(1).build().expect("a node starts");
+    let starter = node.clone();
+    let pid = node.spawn(async move |_: Process<()>| {
+        let looks = Arc::new(Looks(starter.clone()));
+        let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one()).stop(move || {
+            let _ = &looks;
+            ready(())
+        });
+        let error = starter.start_application(spec).await.expect_err("the node is full");
+        let expected = ApplicationError::Failed("shop".into(), ExitReason::SystemLimit);
+        assert_eq!(error, expected);
+    });
+    assert_eq!(ends(&pid), ExitReason::Normal);
+    stop(&node);
+}
+
+// G4: the destructor of the reason of an application that has ended may use the node
+#[test]
+fn the_end_of_an_application_is_forgotten_without_a_lock() {
+    let node = node(1);
+    let starter = node.clone();
+    let pid = node.spawn(async move |_: Process<()>| {
+        let other = ApplicationSpec::new("other", SupervisorSpec::one_for_one());
+        starter.start_application(other).await.expect("it starts");
+        for _ in 0..2 {
+            let shop = start(&starter, |spec| spec).await;
+            end_tree(ExitReason::error(Looks(starter.clone())));
+            shop.ended().await;
+        }
+    });
+    assert_eq!(ends(&pid), ExitReason::Normal);
+    let stopped = outside(async { tokio::time::timeout(HANG, node.stop()).await });
+    stopped.expect("the node stops");
 }
