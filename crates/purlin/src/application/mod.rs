@@ -22,5 +22,5 @@ mod table;
 
 pub use run::run;
 pub use spec::{ApplicationSpec, ApplicationType};
+pub(crate) use table::Applications;
 pub use table::{ApplicationError, ApplicationRef};
-pub(crate) use table::{Applications, stop_all};

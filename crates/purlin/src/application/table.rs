@@ -12,7 +12,7 @@ use crate::{Exit, ExitReason, Name, Pid, ProcessId, Reply};
 #[derive(Clone)]
 pub struct ApplicationRef {
     pub(super) name: Name,
-    pub(super) shutdown: Duration,
+    pub(crate) shutdown: Duration,
     pub(super) master: Pid<Mail>,
 }
 
@@ -99,10 +99,22 @@ impl ApplicationRef {
         up.map_err(|reason| ApplicationError::Failed(self.name.clone(), reason))
     }
 
-    /// Returns the longest time a stop can take: the shutdown time, plus the wait for a killed
-    /// master.
-    pub(crate) fn stop_timeout(&self) -> Duration {
-        self.shutdown.saturating_add(KILL_GRACE)
+    /// Returns whether the application has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.master.is_alive()
+    }
+
+    /// Requests a stop like [`ApplicationRef::stop`], without waiting.
+    pub(crate) fn request_stop(&self) {
+        self.master.send(Mail::Stop);
+    }
+
+    /// Kills the master of an application that has not stopped in its shutdown time.
+    pub(crate) fn kill(&self) {
+        contain(|| {
+            tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
+        });
+        self.master.exit(ExitReason::Kill);
     }
 
     /// Stops the application and waits until it has ended: calls the `prep_stop` hook, stops the
@@ -116,27 +128,17 @@ impl ApplicationRef {
     /// # Panics
     /// Panics if there is neither a node nor a tokio runtime to provide the timer.
     pub async fn stop(&self) -> ExitReason {
-        self.master.send(Mail::Stop);
+        self.request_stop();
         if let Some(reason) = self.master.ended_within(self.shutdown).await {
             return reason;
         }
-        contain(|| {
-            tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
-        });
-        self.master.exit(ExitReason::Kill);
+        self.kill();
         self.master.ended_within(KILL_GRACE).await.unwrap_or(ExitReason::Killed)
     }
 
     /// Waits until the application has ended and returns the exit reason of its master.
     pub async fn ended(&self) -> ExitReason {
         self.master.ended().await
-    }
-}
-
-/// Stops a node's applications in reverse start order; runs as a process of the node.
-pub(crate) async fn stop_all(applications: Vec<ApplicationRef>) {
-    for application in applications.iter().rev() {
-        application.stop().await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stop of a node.
 //!
-//! 1. The node's applications stop in the reverse order of their start, each within its own time. A
-//!    process of the node stops them.
+//! 1. The node's applications stop in the reverse order of their start, each within its own time.
+//!    One that exceeds it is killed and has 500 ms more.
 //! 2. No new process starts.
 //! 3. Every process is sent `shutdown`, once, and has the grace period to end, also if it traps
 //!    exits. After that it is sent `kill` and has 500 ms more.
@@ -28,18 +28,14 @@ use std::time::Duration;
 use purlin_raw::NodeCore;
 use purlin_sched::{Scheduler, TimerAction, TimerWheel};
 
-use crate::application::{ApplicationRef, stop_all};
 use crate::call::request::block_on;
 use crate::node::context::is_worker;
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::node::handle::{Inner, Io};
-use crate::process::body::Body;
-use crate::process::shared::{Parent, Shared};
-use crate::process::spawn::{ended_placeholder, try_spawn_on};
+use crate::process::shared::Shared;
 use crate::process::unwind::contain;
-use crate::signals::local_state::LocalState;
 use crate::signals::signal::{Signal, send_signal};
-use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState, StopReport};
+use crate::{ExitReason, Node, ProcessInfo, ProcessState, StopReport};
 
 /// Grace period of processes after `shutdown`, as for OTP's workers.
 const GRACE: Duration = Duration::from_secs(5);
@@ -185,19 +181,19 @@ impl Stopper {
     }
 
     /// Stops the applications, which may still spawn processes meanwhile.
-    async fn stop_applications<P: Future<Output = ()>>(&self, pause: impl Fn(Duration) -> P) {
-        let applications = self.node_core.state().applications.running();
-        if applications.is_empty() {
-            return;
+    ///
+    /// WHY from no process of the node: it may have no room for another one.
+    async fn stop_applications<P: Future<Output = ()>>(&self, pause: &impl Fn(Duration) -> P) {
+        let applications = &self.node_core.state().applications;
+        for application in applications.running().iter().rev() {
+            let has_ended = || !application.is_alive();
+            application.request_stop();
+            if !self.until(application.shutdown, pause, has_ended).await {
+                application.kill();
+                self.until(KILL_GRACE, pause, has_ended).await;
+            }
         }
-        let timeout = applications.iter().map(ApplicationRef::stop_timeout);
-        let timeout = timeout.fold(Duration::ZERO, Duration::saturating_add);
-        let stop = move |_: Process<()>| stop_all(applications);
-        let (node_core, parent) = (&self.node_core, Parent::current());
-        let stopping = try_spawn_on(node_core, parent, LocalState::default(), (), stop, Body::new)
-            .unwrap_or_else(|error| ended_placeholder(node_core, parent, error));
-        self.until(timeout, pause, || !stopping.is_alive()).await;
-        self.node_core.state().applications.forget();
+        applications.forget();
     }
 
     /// Ends all processes of a class: sends them `shutdown`, and sends `kill` to those that have

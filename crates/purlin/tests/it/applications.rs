@@ -1,15 +1,15 @@
 //! Applications: supervision trees that start and stop as a unit, and stop with their node.
 
-use std::future::ready;
+use std::future::{pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
 use crate::common::{HANG, ends, node, outside, stop};
-use crate::waiting::{MS, simulated, uptime};
+use crate::waiting::{MS, rest, simulated, uptime};
 use purlin::application::{ApplicationError, ApplicationRef, ApplicationSpec, ApplicationType};
 use purlin::supervisor::{ChildSpec, Restart, SupervisorRef, SupervisorSpec};
-use purlin::{Exit, ExitReason, Node, Pid, Process};
+use purlin::{Exit, ExitReason, Node, Pid, Process, SpawnOptions};
 use purlin_testkit::{Simulation, for_each_seed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -108,6 +108,62 @@ fn a_node_stops_its_applications_first_and_in_reverse_order() {
     stop(&node);
     assert!(!late.is_alive());
     assert_eq!(all(&mut said), IN_ORDER);
+}
+
+// E1, E2: the stop of the applications needs no free process slot
+#[test]
+fn a_full_node_stops_its_applications_first_and_in_reverse_order() {
+    for_each_seed(5, |seed| {
+        let mut simulation = Simulation::with(seed, Node::builder().max_processes(16));
+        let (log, mut said) = unbounded_channel();
+        let starter = simulation.node().clone();
+        let (filled, mut is_filled) = unbounded_channel();
+        let late = simulation.node().spawn(async move |mut me: Process<ExitMessage>| {
+            start_store_and_shop(&starter, &log, &mut said).await;
+            me.trap_exit(true);
+            let idle = async |mut me: Process<()>| me.receive().await;
+            while SpawnOptions::new().spawn(idle).is_ok() {}
+            let _ = filled.send(said);
+            me.receive().await;
+            let _ = log.send("the rest".to_string());
+        });
+        simulation.advance(MS);
+        let mut said = is_filled.try_recv().expect("the node is full");
+        simulation.stop();
+        assert!(!late.is_alive());
+        assert_eq!(all(&mut said), IN_ORDER);
+    });
+}
+
+// E1, G4: the stop of a node gives an application its shutdown time, then stops the one before it
+#[test]
+fn a_node_kills_an_application_that_does_not_stop_in_its_time() {
+    for_each_seed(5, |seed| {
+        let mut simulation = Simulation::new(seed);
+        let (log, mut said) = unbounded_channel();
+        let node = simulation.node().clone();
+        let logs = log.clone();
+        let began = simulation.run(async move |_: Process<()>| {
+            let tree = SupervisorSpec::one_for_one().child(talkative("store", &logs));
+            let store = ApplicationSpec::new("store", tree).prep_stop(async move || {
+                let _ = logs.send(format!("store {}", uptime().as_millis()));
+            });
+            node.start_application(store).await.expect("it starts");
+            let shop = ApplicationSpec::new("shop", SupervisorSpec::one_for_one())
+                .shutdown(300 * MS)
+                .prep_stop(pending);
+            node.start_application(shop).await.expect("it starts");
+            rest().await;
+            uptime()
+        });
+        simulation.stop();
+        let [up, prepares, stops] = &all(&mut said)[..] else { panic!("three lines") };
+        assert_eq!((&**up, &**stops), ("store up", "store shutdown"));
+        let prepares = prepares.strip_prefix("store ").and_then(|ms| ms.parse().ok());
+        let waited = Duration::from_millis(prepares.expect("it has a time")) - began;
+        // The stop checks every 5 ms whether the application has ended.
+        assert!((295 * MS..=310 * MS).contains(&waited), "{waited:?}");
+    });
 }
 
 // G4: an application needs a running tree, and its name is unique
