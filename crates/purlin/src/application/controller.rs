@@ -6,7 +6,7 @@ use super::ApplicationSpec;
 use super::master::master;
 use super::table::{ApplicationError, ApplicationRef};
 use crate::process::yielding::without_wait;
-use crate::{Name, Node};
+use crate::{ExitReason, Name, Node};
 
 impl Node {
     /// Starts an application on this node and waits until its supervision tree is up (G4).
@@ -14,8 +14,8 @@ impl Node {
     /// *Cancellation*: dropping the future does not stop the application.
     ///
     /// # Errors
-    /// Returns [`ApplicationError`] if an application of that name exists or its top supervisor
-    /// fails to start.
+    /// Returns [`ApplicationError`] if an application of that name exists, its top supervisor fails
+    /// to start, or the node is stopping.
     pub async fn start_application(
         &self,
         spec: ApplicationSpec,
@@ -38,20 +38,23 @@ impl Node {
         // WHY: declared before the lock and so dropped after it, because the exit reason of a
         // master may hold a user value.
         let mut ended = Vec::new();
-        let mut applications = self.node_state().applications.lock();
-        ended.extend(applications.extract_if(.., |one| !one.master.is_alive()));
-        if applications.iter().any(|one| one.name == name) {
+        let mut table = self.node_state().applications.lock();
+        ended.extend(table.started.extract_if(.., |one| !one.is_alive()));
+        if table.closed {
+            return Err(ApplicationError::Failed(name, ExitReason::SystemLimit));
+        }
+        if table.started.iter().any(|one| one.name == name) {
             return Err(ApplicationError::AlreadyStarted(name));
         }
         match self.try_spawn(move |me| master(me, spec)) {
             Ok(master) => {
                 let begun = ApplicationRef { name, shutdown, master };
-                applications.push(begun.clone());
+                table.started.push(begun.clone());
                 Ok(begun)
             }
             Err(error) => {
                 // WHY before the specification is dropped: it holds user values.
-                drop(applications);
+                drop(table);
                 Err(ApplicationError::Failed(name, error.without_function().into_reason()))
             }
         }

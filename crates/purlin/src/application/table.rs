@@ -58,24 +58,39 @@ impl std::error::Error for ApplicationError {
     }
 }
 
-/// Applications of a node, in start order.
+/// Applications of a node.
 #[derive(Debug, Default)]
-pub(crate) struct Applications(Mutex<Vec<ApplicationRef>>);
+pub(crate) struct Applications(Mutex<Table>);
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// In start order; some may have ended.
+    pub(super) started: Vec<ApplicationRef>,
+    /// Whether the node is stopping and starts no more applications.
+    pub(super) closed: bool,
+}
 
 impl Applications {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<ApplicationRef>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
         // WHY: no code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the applications that are running.
     pub(crate) fn running(&self) -> Vec<ApplicationRef> {
-        self.lock().iter().filter(|one| one.master.is_alive()).cloned().collect()
+        self.lock().started.iter().filter(|one| one.is_alive()).cloned().collect()
+    }
+
+    /// Lets no more applications start. Returns whether one is running.
+    pub(crate) fn close(&self) -> bool {
+        let mut table = self.lock();
+        table.closed = true;
+        table.started.iter().any(ApplicationRef::is_alive)
     }
 
     /// Forgets all applications; called when the node has stopped them.
     pub(crate) fn forget(&self) {
-        let applications = std::mem::take(&mut *self.lock());
+        let applications = std::mem::take(&mut self.lock().started);
         // WHY after the lock: the exit reason of a master may hold a user value.
         drop(applications);
     }

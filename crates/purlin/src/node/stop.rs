@@ -109,7 +109,7 @@ impl Stopper {
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let node_state = inner.node_core.state();
-        if node_state.applications.running().is_empty() {
+        if !node_state.applications.close() {
             // ORDER: see `try_spawn_on`.
             node_state.stopping.store(true, Ordering::SeqCst);
         }

@@ -166,6 +166,32 @@ fn a_node_kills_an_application_that_does_not_stop_in_its_time() {
     });
 }
 
+// E1: the list of applications that a stop ends is complete
+#[test]
+fn an_application_is_not_started_while_its_node_stops_the_others() {
+    for_each_seed(5, |seed| {
+        let mut simulation = Simulation::new(seed);
+        let node = simulation.node().clone();
+        let (stopping, mut stops) = unbounded_channel();
+        let (start, mut started) = unbounded_channel();
+        simulation.node().spawn(async move |_: Process<()>| {
+            let first = ApplicationSpec::new("first", SupervisorSpec::one_for_one());
+            let first = first.prep_stop(async move || {
+                let _ = stopping.send(());
+                tokio::time::sleep(1000 * MS).await; // CLOCK: virtual
+            });
+            node.start_application(first).await.expect("it starts");
+            stops.recv().await.expect("the node stops it");
+            let late = ApplicationSpec::new("late", SupervisorSpec::one_for_one());
+            let _ = start.send(node.start_application(late).await.map(drop));
+        });
+        simulation.advance(MS);
+        simulation.stop();
+        let late = started.try_recv().expect("the start returns before the stop ends");
+        assert_eq!(late, Err(ApplicationError::Failed("late".into(), ExitReason::SystemLimit)));
+    });
+}
+
 // G4: an application needs a running tree, and its name is unique
 #[purlin::test]
 async fn an_application_whose_tree_cannot_start_is_not_listed() {
