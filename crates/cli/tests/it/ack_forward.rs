@@ -459,6 +459,9 @@ fn the_command_ends_with_status_1_if_another_node_has_killed_the_gateway() {
     let (status, printed) = gateway.wait();
     let errors = std::fs::read_to_string(place.errors()).expect("it is there");
     assert_eq!(status, Some(1), "{errors}");
-    assert_eq!(errors, "purlin ack serve: the gateway was ended: killed\n");
+    // On a slow machine the sink is missed for a while at first.
+    let others = |line: &&str| !line.starts_with("purlin: sink@shop@127.0.0.1 is ");
+    let lines: Vec<_> = errors.lines().filter(others).collect();
+    assert_eq!(lines, ["purlin ack serve: the gateway was ended: killed"]);
     assert!(printed.starts_with("best: 10 messages") && printed.lines().count() == 1, "{printed}");
 }
