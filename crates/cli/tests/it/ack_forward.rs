@@ -459,9 +459,9 @@ fn the_command_ends_with_status_1_if_another_node_has_killed_the_gateway() {
     let (status, printed) = gateway.wait();
     let errors = std::fs::read_to_string(place.errors()).expect("it is there");
     assert_eq!(status, Some(1), "{errors}");
-    // On a slow machine the sink is missed for a while at first.
-    let others = |line: &&str| !line.starts_with("purlin: sink@shop@127.0.0.1 is ");
-    let lines: Vec<_> = errors.lines().filter(others).collect();
-    assert_eq!(lines, ["purlin ack serve: the gateway was ended: killed"]);
+    // On a slow machine the sink may be missed at first, and the log may have a hog.
+    let own = errors.lines().filter(|line| line.starts_with("purlin ack serve: "));
+    let lines: Vec<_> = own.collect();
+    assert_eq!(lines, ["purlin ack serve: the gateway was ended: killed"], "{errors}");
     assert!(printed.starts_with("best: 10 messages") && printed.lines().count() == 1, "{printed}");
 }
