@@ -67,6 +67,9 @@
 //! stalls its worker for about a millisecond, or eight where all workers were computing before, and
 //! then occupies an extra thread. Await inside a process instead, or use [`SpawnOptions::blocking`].
 
+// WHY: `eprintln!` panics if standard error is closed or full.
+#![warn(clippy::print_stderr)]
+
 mod adaptive_spin;
 pub mod application;
 mod call;

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::convert::Infallible;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -30,11 +30,14 @@ impl Server for Hangs {
     }
 }
 
-/// Runs a test of this program again in a child process, and returns its output.
+/// Runs a test of this program again in a child process, and returns its output. Its standard error is
+/// a pipe that nothing reads.
 fn again(test: &str) -> (Child, impl Iterator<Item = String> + use<>) {
     let program = std::env::current_exe().expect("a test knows its own program");
     let mut command = Command::new(program);
     command.args([test, "--exact", "--nocapture"]).env(test, "1").stdout(Stdio::piped());
+    let (_, unread) = io::pipe().expect("there are pipes");
+    command.stderr(unread);
     let mut child = command.spawn().expect("it runs again");
     let output = child.stdout.take().expect("its output is a pipe");
     (child, BufReader::new(output).lines().map_while(Result::ok))

@@ -1,13 +1,15 @@
 //! Entry point of a program that is one application: runs it until SIGTERM or SIGINT. Another signal
 //! ends the program immediately.
 
+use std::fmt::Display;
 use std::future::poll_fn;
 use std::process::ExitCode;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use super::{ApplicationError, ApplicationSpec, ApplicationType};
+use super::{ApplicationSpec, ApplicationType};
+use crate::node::run::print_error;
 use crate::race::race;
 use crate::{ExitReason, Node};
 
@@ -81,12 +83,11 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     if reason == ExitReason::Normal {
         return ExitCode::SUCCESS;
     }
-    eprintln!("purlin: application {} ended: {reason}", application.name());
-    ExitCode::FAILURE
+    failed(&format_args!("application {} ended: {reason}", application.name()))
 }
 
-fn failed(error: &ApplicationError) -> ExitCode {
-    eprintln!("purlin: {error}");
+fn failed(error: &dyn Display) -> ExitCode {
+    print_error(error);
     ExitCode::FAILURE
 }
 
@@ -94,7 +95,7 @@ fn failed(error: &ApplicationError) -> ExitCode {
 fn watch(timeout: Duration) {
     let overdue = move || {
         thread::sleep(timeout);
-        eprintln!("purlin: the program did not stop within {timeout:?} and is ended");
+        print_error(&format_args!("the program did not stop within {timeout:?} and is ended"));
         std::process::exit(1);
     };
     let watching = thread::Builder::new().name("purlin-overdue".into()).spawn(overdue);
@@ -108,7 +109,7 @@ async fn exit_at_signal(mut signals: impl FnMut(&mut Context<'_>) -> Poll<i32>) 
     tokio::time::sleep(REPEATED).await;
     while signals(&mut Context::from_waker(Waker::noop())).is_ready() {}
     let status = poll_fn(|cx| signals(cx)).await;
-    eprintln!("purlin: a second signal ends the program before it has stopped");
+    print_error(&"a second signal ends the program before it has stopped");
     std::process::exit(status);
 }
 

@@ -1,6 +1,8 @@
 //! Running a process to its end from a thread outside the node: `block_on`, `main` and `test`.
 
+use std::fmt::Display;
 use std::future::Future;
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -104,7 +106,7 @@ where
     Fut: Future<Output = R> + Send + 'static,
 {
     let node = builder.build().unwrap_or_else(|error| {
-        eprintln!("purlin: {error}");
+        print_error(&error);
         std::process::exit(1)
     });
     let result = node.run_process(function);
@@ -112,16 +114,25 @@ where
     let stopped = node.node_state().stopping.load(Ordering::SeqCst);
     let report = node.stop_blocking();
     for hog in report.hogs.iter().chain(&report.stranded) {
-        eprintln!("purlin: process {} ({}) would not end and was left", hog.id, hog.function);
+        print_error(&format_args!(
+            "process {} ({}) would not end and was left",
+            hog.id, hog.function
+        ));
     }
     result.unwrap_or_else(|Ended { reason, itself }| {
         // WHY not any `shutdown`: it is also the signal of a linked supervisor that has given up.
         if reason.is_orderly() && (itself || stopped) {
             std::process::exit(0)
         }
-        eprintln!("purlin: the main process ended: {reason}");
+        print_error(&format_args!("the main process ended: {reason}"));
         std::process::exit(101)
     })
+}
+
+/// Prints one line to standard error.
+pub(crate) fn print_error(error: &dyn Display) {
+    // WHY the result is ignored: `eprintln!` panics if standard error is closed or full.
+    let _ = writeln!(io::stderr(), "purlin: {error}");
 }
 
 /// Expansion of [`macro@crate::test`]: as `main`, but a failure fails the test.
