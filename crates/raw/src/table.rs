@@ -106,6 +106,8 @@ pub struct Table<T> {
     vacant: Mutex<Vec<u32>>,
     /// Number of slots ever handed out; slots from this index on are untouched.
     used: AtomicU32,
+    /// Number of slots whose generation was the last one.
+    retired: AtomicU32,
     limit: u32,
     batch: usize,
 }
@@ -163,6 +165,7 @@ impl<T: Item> Table<T> {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             vacant: Mutex::new(Vec::new()),
             used: AtomicU32::new(0),
+            retired: AtomicU32::new(0),
             limit,
             batch: (limit as usize / (SHARE * caches.max(1))).min(BATCH),
         }
@@ -272,7 +275,8 @@ impl<T: Item> Table<T> {
     /// Returns the next untouched slot. Called with the lock held.
     fn extend(&self) -> Option<u32> {
         let index = self.used.load(Ordering::Relaxed);
-        if index >= self.limit {
+        let retired = self.retired.load(Ordering::Relaxed);
+        if index >= self.limit.saturating_add(retired).min(Self::GREATEST) {
             return None;
         }
         let (chunk, offset) = locate(index);
@@ -321,6 +325,8 @@ impl<T: Item> Table<T> {
         let reusable = slot.generation() < u32::MAX;
         if reusable {
             entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
+        } else {
+            self.retired.fetch_add(1, Ordering::Relaxed);
         }
         (references, reusable.then_some(entry))
     }

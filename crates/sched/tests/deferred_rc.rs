@@ -127,27 +127,49 @@ impl Body<Wills, ()> for Holder {
     }
 }
 
-#[test]
-fn a_worker_frees_deferred_cells_before_it_sleeps() {
+/// Process that ends, and leaves the last reference to a [`Testator`] deferred at its worker.
+struct Owner {
+    scheduler: Scheduler,
+    address: Address<Wills, ()>,
+    may_end: Sender<()>,
+    will_is_done: Receiver<()>,
+}
+
+fn owner() -> Owner {
     let scheduler = Scheduler::new(1);
     let node_core = NodeCore::<Wills>::new(scheduler.host(), (), 10, 1);
     scheduler.start("credit", Arc::new(Workers(node_core.clone()))).expect("threads start");
-    let (done, is_done) = channel();
+    let (done, will_is_done) = channel();
     let heir = node_core.spawn((), (), (), done, |done, _| Heir(done)).expect("there is room");
     let testator = node_core.spawn((), (), (), Will(heir), |will, _| Testator(Some(will)));
     let testator = testator.unwrap_or_else(|_| panic!("the table is full"));
     let (dropped, is_dropped) = channel();
-    let (go, may_go) = channel();
-    let stuff = (testator.clone(), dropped, may_go);
-    let owner = node_core.spawn((), (), (), stuff, |(address, dropped, may_go), _| {
-        Holder(Some(address), dropped, may_go)
+    let (may_end, ends) = channel();
+    let stuff = (testator.clone(), dropped, ends);
+    let address = node_core.spawn((), (), (), stuff, |(testator, dropped, ends), _| {
+        Holder(Some(testator), dropped, ends)
     });
     is_dropped.recv().expect("the owner runs");
-    // The reference dropped by the owner is now deferred at its worker; this is the only other
-    // one.
     drop(testator);
-    go.send(()).expect("the owner waits");
-    is_done.recv_timeout(HANG).expect("the will is done");
-    drop(owner);
+    let address = address.unwrap_or_else(|_| panic!("the table is full"));
+    Owner { scheduler, address, may_end, will_is_done }
+}
+
+#[test]
+fn a_worker_frees_deferred_cells_before_it_sleeps() {
+    let Owner { scheduler, address, may_end, will_is_done } = owner();
+    may_end.send(()).expect("the owner waits");
+    will_is_done.recv_timeout(HANG).expect("the will is done");
+    drop(address);
+    assert_eq!(scheduler.stop(HANG), Stopped::All);
+}
+
+#[test]
+fn a_worker_frees_deferred_cells_before_it_stops() {
+    let Owner { scheduler, address, may_end, will_is_done } = owner();
+    assert_eq!(scheduler.stop(Duration::ZERO), Stopped::Except(1));
+    may_end.send(()).expect("the owner waits");
+    will_is_done.recv_timeout(HANG).expect("the will is done");
+    drop(address);
     assert_eq!(scheduler.stop(HANG), Stopped::All);
 }

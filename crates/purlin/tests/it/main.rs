@@ -11,6 +11,7 @@ mod children_restarts;
 mod common;
 mod crowd;
 mod ending;
+mod epoch;
 mod examples;
 mod extensions;
 mod fairness;

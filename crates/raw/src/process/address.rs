@@ -151,8 +151,13 @@ impl<W: RuntimeTypes> Ref<W> {
         // ORDER: acquire from `deferred_rc::count_down`: what holders of released references sent.
         let references = self.base().refs.load(Ordering::Acquire);
         // WHY after the load: the table's references are released after the inbox closes, so they
-        // are in the count of a process whose inbox is still open.
-        if self.has_ended() { references } else { references - (TABLE_REFERENCES - 1) }
+        // are in the count of a process whose inbox is still open. WHY saturating: look-ups that are
+        // in progress when the process leaves the table release some of them before.
+        if self.has_ended() {
+            references
+        } else {
+            references.saturating_sub(TABLE_REFERENCES - 1).max(1)
+        }
     }
 
     /// Takes a snapshot of the process without stopping it.

@@ -129,14 +129,16 @@ fn stale_number_finds_nothing_in_a_reused_slot() {
     let _ = vacate(&table, &slot_cache, second);
 }
 
-// P4: after 2^32 processes a slot is retired; its generation does not wrap.
+// P4: after 2^32 processes a slot is retired; its generation does not wrap. Another one replaces it.
 #[test]
 fn slot_with_an_exhausted_generation_is_retired() {
-    let (table, slot_cache) = (Table::<One>::new(10, 1), SlotCache::new());
+    let (table, slot_cache) = (Table::<One>::new(1, 1), SlotCache::new());
     let slot = take(&table, &slot_cache).unwrap();
     table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
     let _ = vacate(&table, &slot_cache, Slot::new(slot.index(), u32::MAX));
+    assert_eq!(table.taken(), 0);
     assert_ne!(take(&table, &slot_cache).unwrap().index(), slot.index());
+    assert_eq!((table.taken(), take(&table, &slot_cache)), (1, None));
 }
 
 // E2: a full table returns an error, and a slot vacated by one thread is available to another.

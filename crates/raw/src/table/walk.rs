@@ -48,7 +48,8 @@ impl<T: Item> Table<T> {
 
     /// Returns how many slots are filled, reserved or in a slot cache. The result may be stale.
     pub fn taken(&self) -> u32 {
-        self.used().saturating_sub(self.lock_vacant().len() as u32)
+        let retired = self.retired.load(Ordering::Relaxed);
+        self.used().saturating_sub(self.lock_vacant().len() as u32).saturating_sub(retired)
     }
 }
 

@@ -19,6 +19,9 @@
 //! the revoker has decided. `REVOKED` is final. Without the kernel's barrier the word holds
 //! `FENCED` instead of `OWNED`: the owner then executes a SeqCst fence and reads the word again.
 //!
+//! A use within a use is refused like a use of a value that has been taken: `f` may call code that it
+//! does not know, such as a destructor that another library has deferred.
+//!
 //! COST: for the owner two loads and two stores; for the revoker a lock and a `membarrier`.
 
 use std::cell::Cell;
@@ -95,16 +98,14 @@ impl Drop for UseGuard<'_> {
 }
 
 impl<T: Send> Revocable<T> {
-    /// Calls `f` with the value and `stuff`. Returns `stuff` if the value has been taken away.
-    ///
-    /// # Panics
-    /// Panics if called within `f`.
+    /// Calls `f` with the value and `stuff`. Returns `stuff` if the value has been taken away, or if
+    /// called within a use of the value.
     #[inline]
     pub fn with<S, R>(&self, stuff: S, f: impl FnOnce(&T, S) -> R) -> Result<R, S> {
         let shared = &*self.shared;
         // ORDER: relaxed: only this thread writes `busy`; the fence below orders the store.
         if shared.busy.load(Ordering::Relaxed) {
-            reentrant_use();
+            return Err(stuff);
         }
         shared.busy.store(true, Ordering::Relaxed);
         light();
@@ -121,15 +122,12 @@ impl<T: Send> Revocable<T> {
     /// returns `stuff` and leaves the question open.
     ///
     /// WHY: it calls only `f`, so a caller that ends with this call saves no registers.
-    ///
-    /// # Panics
-    /// Panics if called within `f`.
     #[inline(always)]
     pub fn try_with<S, R>(&self, stuff: S, f: impl FnOnce(&T, S) -> R) -> Result<R, S> {
         let shared = &*self.shared;
         // ORDER: as in `with`, except for the store below.
         if shared.busy.load(Ordering::Relaxed) {
-            reentrant_use();
+            return Err(stuff);
         }
         shared.busy.store(true, Ordering::Relaxed);
         light();
@@ -142,11 +140,6 @@ impl<T: Send> Revocable<T> {
         // SAFETY: as in `with`.
         Ok(unsafe { shared.use_it(stuff, f) })
     }
-}
-
-#[cold]
-fn reentrant_use() -> ! {
-    panic!("a value that may be taken away was used within its own use")
 }
 
 impl<T> Shared<T> {
@@ -284,10 +277,15 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "within its own use")]
-    fn nested_use_panics() {
-        let (owner, _revoker) = revocable(Cell::new(1));
-        let _ = owner.with((), |_, ()| owner.with((), |value, ()| value.get()));
+    fn nested_use_is_refused() {
+        let (owner, revoker) = revocable(Cell::new(1));
+        let nested = owner.with((), |_, ()| {
+            assert_eq!(owner.with("one", |_, _| ()), Err("one"));
+            assert_eq!(owner.try_with("two", |_, _| ()), Err("two"));
+            assert!(revoker.revoke(|_| true).is_none());
+        });
+        assert_eq!(nested, Ok(()));
+        assert_eq!(owner.with((), |value, ()| value.get()), Ok(1));
     }
 
     #[test]

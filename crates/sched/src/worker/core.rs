@@ -2,7 +2,9 @@
 //!
 //! A core belongs to one thread at a time. Sysmon can take it from a thread that is stalled in a
 //! turn and hand it off to a fresh one (`sysmon`). Thieves can reach the stealable part of the
-//! queue all the time (`shared_queue`). Nothing here runs code of a process.
+//! queue all the time (`shared_queue`). Nothing here runs code of a process, except that the deque's
+//! epoch-based reclamation may run destructors which other users of the same collector have deferred.
+//! A process that one of them wakes goes to the global queue.
 //!
 //! The process woken or spawned last runs first: its data is in the CPU cache, and a tree of
 //! processes is executed depth first and stays small; breadth first, most of it would exist at the

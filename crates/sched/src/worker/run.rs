@@ -128,11 +128,13 @@ impl Worker {
                 // Ready processes run before the end: a process that received an exit signal must
                 // end.
                 None if last_check => return Ok(()),
-                None if self.shared.stopping() => {
+                // WHY a flush: a freed cell may wake a process in this core, which the thread's end drops.
+                None if self.shared.stopping() && !purlin_raw::flush() => {
                     // ORDER: see `Shared::drain_after_stop`.
                     fence(Ordering::SeqCst);
                     last_check = true;
                 }
+                None if self.shared.stopping() => {}
                 None => self.sleep(),
             }
         }

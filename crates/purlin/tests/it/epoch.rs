@@ -1,0 +1,34 @@
+//! Destructors that other libraries defer to crossbeam's epoch-based collector, which also serves the
+//! run queues.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_epoch::pin;
+use purlin::{Node, Process, spawn};
+
+use crate::waiting::comes;
+
+/// Number of processes that a deferred destructor wakes.
+const WOKEN: usize = 20_000;
+
+#[test]
+fn a_deferred_destructor_may_wake_a_process_while_a_worker_uses_its_queue() {
+    let node = Node::builder().workers(4).build().expect("a node starts");
+    let received = Arc::new(AtomicUsize::new(0));
+    node.block_on(async move |_: Process<()>| {
+        for _ in 0..WOKEN {
+            let count = received.clone();
+            let woken = spawn(async move |mut me: Process<()>| {
+                me.receive().await;
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+            spawn(async move |_: Process<()>| pin().defer(move || woken.send(())));
+        }
+        comes("all are woken", || {
+            spawn(async |_: Process<()>| pin().flush());
+            received.load(Ordering::Relaxed) == WOKEN
+        })
+        .await;
+    });
+}
