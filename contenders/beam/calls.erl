@@ -40,12 +40,12 @@ remote(N, Queue) ->
 
 send_down(0, _, Sent) -> Sent;
 send_down(N, Receiver, Sent) ->
-    Receiver ! {N},
+    Receiver ! N,
     send_down(N - 1, Receiver, Sent + 1).
 
 drop_all(Count) ->
     receive
-        {_} -> drop_all(Count + 1);
+        N when is_integer(N) -> drop_all(Count + 1);
         {count, Root} -> Root ! {received, Count}
     end.
 

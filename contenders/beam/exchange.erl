@@ -42,9 +42,9 @@ side(Root, #{n := N, s := S, pieces := Pieces, work := Work}) ->
     Root ! {report, self(), Figures}.
 
 message(none) -> none;
-message(S) -> {list, [I band 255 || I <- lists:seq(0, S - 1)]}.
+message(S) -> [I band 255 || I <- lists:seq(0, S - 1)].
 
-size_of({list, List}) -> length(List);
+size_of(List) when is_list(List) -> length(List);
 size_of(_) -> 0.
 
 %% Sends are spread evenly: after piece I of P, floor(I * N / P) messages have been sent. Each is
@@ -60,7 +60,7 @@ pieces(Left, {Each, Rest, Pieces} = Schedule, Carried, {Work, Message, Partner} 
         end,
     send(Due, Message, Partner),
     receive
-        {Kind, _} = Newest when Kind =:= short; Kind =:= list ->
+        Newest ->
             pieces(Left - 1, Schedule, Over, What, Worked, Sent + Due, Seen + 1, Newest)
     after 0 ->
         pieces(Left - 1, Schedule, Over, What, Worked, Sent + Due, Seen, Last)
@@ -68,7 +68,7 @@ pieces(Left, {Each, Rest, Pieces} = Schedule, Carried, {Work, Message, Partner} 
 
 send(0, _, _) -> ok;
 send(Due, none, Partner) ->
-    Partner ! {short, Due},
+    Partner ! Due,
     send(Due - 1, none, Partner);
 send(Due, Message, Partner) ->
     Partner ! Message,
@@ -77,12 +77,8 @@ send(Due, Message, Partner) ->
 drain(0, Received, Last) -> {Received, Last};
 drain(Left, Received, _) ->
     receive
-        {Kind, _} = Newest when Kind =:= short; Kind =:= list -> drain(Left - 1, Received + 1, Newest)
+        Newest -> drain(Left - 1, Received + 1, Newest)
     end.
 
-%% X * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
-%% is split: 1103515245 = 16838 * 65536 + 20077.
 work(0, X) -> X;
-work(Steps, X) ->
-    High = ((X * 16838) band 16#7fff) bsl 16,
-    work(Steps - 1, (High + X * 20077 + 12345) band 16#7fffffff).
+work(Steps, X) -> work(Steps - 1, (X * 20077 + 12345) band 16#7fffffff).

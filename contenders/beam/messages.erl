@@ -88,12 +88,12 @@ fan_out(Processes, N) ->
 in_turn(_, _, 0, Sent) -> Sent;
 in_turn([], All, Left, Sent) -> in_turn(All, All, Left, Sent);
 in_turn([Receiver | Others], All, Left, Sent) ->
-    Receiver ! {message, Left},
+    Receiver ! Left,
     in_turn(Others, All, Left - 1, Sent + 1).
 
 take_share(0, Root, Taken) -> Root ! {took, Taken};
 take_share(Left, Root, Taken) ->
-    receive {message, _} -> take_share(Left - 1, Root, Taken + 1) end.
+    receive _ -> take_share(Left - 1, Root, Taken + 1) end.
 
 thread_ring(Processes, N) ->
     Root = self(),

@@ -45,13 +45,13 @@ defmodule Contender.Calls do
   defp send_down(0, _, sent), do: sent
 
   defp send_down(n, receiver, sent) do
-    send(receiver, {n})
+    send(receiver, n)
     send_down(n - 1, receiver, sent + 1)
   end
 
   defp drop_all(count) do
     receive do
-      {_} -> drop_all(count + 1)
+      n when is_integer(n) -> drop_all(count + 1)
       {:count, root} -> send(root, {:received, count})
     end
   end

@@ -35,7 +35,7 @@ defmodule Contender.Exchange do
 
   # Body of one of the two processes. The list is built once; the runtime copies it on each send.
   defp side(root, %{n: n, s: s, pieces: pieces, work: work}) do
-    message = s && {:list, Enum.map(0..(s - 1)//1, &band(&1, 255))}
+    message = s && Enum.map(0..(s - 1)//1, &band(&1, 255))
     send(root, {:ready, self()})
     partner = receive do: ({:start, pid} -> pid)
 
@@ -61,7 +61,7 @@ defmodule Contender.Exchange do
     )
   end
 
-  defp size({:list, list}), do: length(list)
+  defp size(list) when is_list(list), do: length(list)
   defp size(_), do: 0
 
   # Sends are spread evenly: after piece i of p, floor(i * n / p) messages have been sent. each is
@@ -89,7 +89,7 @@ defmodule Contender.Exchange do
     send_all(due, message, partner)
 
     receive do
-      {kind, _} = newest when kind in [:short, :list] ->
+      newest ->
         pieces(left - 1, schedule, over, what, worked, sent + due, seen + 1, newest)
     after
       0 -> pieces(left - 1, schedule, over, what, worked, sent + due, seen, last)
@@ -99,7 +99,7 @@ defmodule Contender.Exchange do
   defp send_all(0, _, _), do: :ok
 
   defp send_all(due, nil, partner) do
-    send(partner, {:short, due})
+    send(partner, due)
     send_all(due - 1, nil, partner)
   end
 
@@ -111,17 +111,9 @@ defmodule Contender.Exchange do
   defp drain(0, received, last), do: {received, last}
 
   defp drain(left, received, _) do
-    receive do:
-              ({kind, _} = newest when kind in [:short, :list] ->
-                 drain(left - 1, received + 1, newest))
+    receive do: (newest -> drain(left - 1, received + 1, newest))
   end
 
-  # x * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
-  # is split: 1103515245 = 16838 * 65536 + 20077.
   def work(0, x), do: x
-
-  def work(steps, x) do
-    high = (x * 16838) |> band(0x7FFF) |> bsl(16)
-    work(steps - 1, band(high + x * 20077 + 12345, 0x7FFFFFFF))
-  end
+  def work(steps, x), do: work(steps - 1, band(x * 20077 + 12345, 0x7FFFFFFF))
 end

@@ -119,14 +119,14 @@ defmodule Contender.Messages do
   defp in_turn([], all, left, sent), do: in_turn(all, all, left, sent)
 
   defp in_turn([receiver | others], all, left, sent) do
-    send(receiver, {:message, left})
+    send(receiver, left)
     in_turn(others, all, left - 1, sent + 1)
   end
 
   defp take_share(0, root, taken), do: send(root, {:took, taken})
 
   defp take_share(left, root, taken),
-    do: receive(do: ({:message, _} -> take_share(left - 1, root, taken + 1)))
+    do: receive(do: (_ -> take_share(left - 1, root, taken + 1)))
 
   def thread_ring(processes, n) do
     root = self()

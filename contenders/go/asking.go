@@ -22,6 +22,7 @@ func call(p params) sample {
 	server := make(chan request, 1)
 	counted := make(chan tally)
 	go serve(server, counted)
+	timeout := time.NewTimer(callTimeout)
 	for round := int64(0); round < n; round++ {
 		var due time.Time
 		if round%tripEvery == 0 {
@@ -31,7 +32,7 @@ func call(p params) sample {
 		reply := make(chan int64, 1)
 		server <- request{round, reply}
 		own.sent++
-		timeout := time.NewTimer(callTimeout)
+		timeout.Reset(callTimeout)
 		select {
 		case what := <-reply:
 			if what == round {
@@ -39,7 +40,6 @@ func call(p params) sample {
 			}
 		case <-timeout.C:
 		}
-		timeout.Stop()
 		if round%tripEvery == 0 {
 			trips = append(trips, time.Since(due))
 		}

@@ -220,7 +220,7 @@ func (s *side[M]) take(message M, open bool) {
 //go:noinline
 func work(x, steps int64) int64 {
 	for i := int64(0); i < steps; i++ {
-		x = (x*1103515245 + 12345) & 0x7fffffff
+		x = (x*20077 + 12345) & 0x7fffffff
 	}
 	return x
 }

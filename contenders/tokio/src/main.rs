@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one; in the variant bounded they are channel(1024), in recv-many up to 256 messages are received together")
         .note("a loop that only sends yields every 64 messages; one that only spawns yields every 64 tasks on one worker and never on several, where others steal, the faster way each; exchange calls consume_budget after each piece of work")
         .note("fork-join: tasks report through their join handles; in the variant alive each waits on a oneshot channel until all are spawned, the fastest of the synchronisations tried")
-        .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
+        .note("a call is a message with a oneshot channel, in a select with one tokio::time::Sleep that is reset for each call; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("timers, timer-expiry: a DelayQueue of tokio-util, whose owner sets, removes and receives the timers; it expires them up to a millisecond later than a task that sleeps, and in less time; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")

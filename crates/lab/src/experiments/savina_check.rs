@@ -22,7 +22,7 @@ impl Steps {
     /// Returns `count` steps in one.
     fn new(mut count: u64) -> Self {
         let mut all = Self { factor: 1, term: 0 };
-        let mut power = Self { factor: 1_103_515_245, term: 12_345 };
+        let mut power = Self { factor: 20_077, term: 12_345 };
         while count > 0 {
             if count % 2 == 1 {
                 all = all.then(power);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn many_steps_in_one_equal_as_many_single_steps() {
-        let singly = |steps| (0..steps).fold(1, |x, _| (x * 1_103_515_245 + 12_345) % MODULUS);
+        let singly = |steps| (0..steps).fold(1, |x, _| (x * 20_077 + 12_345) % MODULUS);
         for steps in [0, 1, 2, 3, 1000, 2500] {
             assert_eq!(worked(steps), singly(steps));
         }

@@ -96,7 +96,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         "exchange" | "message-size" | "bandwidth" | "message-moved" => {
             let s = asked("s").unwrap_or(0);
             let steps = asked("pieces").unwrap_or(0) * asked("work").unwrap_or(0);
-            let end = (0..steps).fold(1u64, |x, _| (x * 1_103_515_245 + 12_345) % (1 << 31));
+            let end = (0..steps).fold(1u64, |x, _| (x * 20_077 + 12_345) % (1 << 31));
             let time = (5000 + steps + 100 * n + n * s) * reps;
             let more = json!({"sink": 2 * reps * end, "elements": 2 * n * s * reps});
             (n * reps, 2 * n * reps, time, more)

@@ -68,7 +68,7 @@ pub(crate) fn answer(
 }
 
 fn worked(x: u64, steps: u64) -> u64 {
-    (0..steps).fold(x, |x, _| (x * 1_103_515_245 + 12_345) % MODULUS)
+    (0..steps).fold(x, |x, _| (x * 20_077 + 12_345) % MODULUS)
 }
 
 fn writes(worker: u64, percent: u64, n: u64) -> u64 {

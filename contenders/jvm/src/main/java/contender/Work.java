@@ -26,7 +26,7 @@ public final class Work {
     /** Returns x after this many steps of work. */
     public static long work(long x, long steps) {
         for (long i = 0; i < steps; i++) {
-            x = (x * 1103515245 + 12345) & 0x7fffffff;
+            x = (x * 20077 + 12345) & 0x7fffffff;
         }
         return x;
     }

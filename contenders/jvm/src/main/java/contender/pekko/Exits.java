@@ -111,7 +111,7 @@ final class Exits {
                     .withLoggingEnabled(false);
             child = getContext()
                     .spawnAnonymous(Behaviors.supervise(crashing(getContext().getSelf()))
-                            .onFailure(IllegalStateException.class, strategy));
+                            .onFailure(Crash.class, strategy));
         }
 
         @Override
@@ -151,12 +151,19 @@ final class Exits {
         }
     }
 
+    /** Exception without a stack trace: other runtimes record none either. */
+    private static final class Crash extends RuntimeException {
+        Crash() {
+            super("told to end", null, false, false);
+        }
+    }
+
     private static Behavior<ToChild> crashing(ActorRef<ToRoot> root) {
         return Behaviors.setup(context -> {
             root.tell(Initialised.INSTANCE);
             return Behaviors.receive(ToChild.class)
                     .onMessageEquals(ToChild.CRASH, () -> {
-                        throw new IllegalStateException("told to end");
+                        throw new Crash();
                     })
                     .onMessageEquals(ToChild.REPORT, () -> {
                         root.tell(Alive.INSTANCE);
