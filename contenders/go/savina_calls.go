@@ -215,7 +215,8 @@ func lookUp(entries map[int64]int64, asked <-chan lookup, served chan<- tally, w
 	served <- own
 }
 
-// hungry is the request of a philosopher, answered with whether both forks were free.
+// hungry is the request of a philosopher, answered with whether both forks were free. Without a channel for the answer
+// the philosopher has eaten.
 type hungry struct {
 	seat   int64
 	answer chan<- bool
@@ -225,11 +226,11 @@ func philosophers(p params) sample {
 	count, n := p.number("philosophers"), p.number("n")
 
 	start := time.Now()
-	asked, done := make(chan hungry, count), make(chan int64, count)
+	asked := make(chan hungry, 2*count)
 	served, eaten := make(chan [2]int64, 1), make(chan int64)
-	go arbitrate(count, count*n, asked, done, served)
+	go arbitrate(count, count*n, asked, served)
 	for seat := int64(0); seat < count; seat++ {
-		go philosopher(seat, n, asked, done, eaten)
+		go philosopher(seat, n, asked, eaten)
 	}
 	received := int64(0)
 	for seat := int64(0); seat < count; seat++ {
@@ -241,38 +242,38 @@ func philosophers(p params) sample {
 	return sample{elapsed, count * n, grantedAndDenied[0], received, map[string]int64{"denied": grantedAndDenied[1]}}
 }
 
-func philosopher(seat, n int64, arbiter chan<- hungry, done chan<- int64, eaten chan<- int64) {
+func philosopher(seat, n int64, arbiter chan<- hungry, eaten chan<- int64) {
 	answer, meals := make(chan bool, 1), int64(0)
 	for meals < n {
 		arbiter <- hungry{seat, answer}
 		if <-answer {
 			meals++
-			done <- seat
+			arbiter <- hungry{seat, nil}
 		}
 	}
 	eaten <- meals
 }
 
 // arbitrate answers philosophers until the last meal has ended.
-func arbitrate(count, meals int64, asked <-chan hungry, done <-chan int64, served chan<- [2]int64) {
+func arbitrate(count, meals int64, asked <-chan hungry, served chan<- [2]int64) {
 	taken := make([]bool, count)
 	granted, denied := int64(0), int64(0)
 	for meals > 0 {
-		select {
-		case request := <-asked:
-			left, right := &taken[request.seat], &taken[(request.seat+1)%count]
-			free := !*left && !*right
-			if free {
-				*left, *right = true, true
-				granted++
-			} else {
-				denied++
-			}
-			request.answer <- free
-		case seat := <-done:
-			taken[seat], taken[(seat+1)%count] = false, false
+		request := <-asked
+		left, right := &taken[request.seat], &taken[(request.seat+1)%count]
+		if request.answer == nil {
+			*left, *right = false, false
 			meals--
+			continue
 		}
+		free := !*left && !*right
+		if free {
+			*left, *right = true, true
+			granted++
+		} else {
+			denied++
+		}
+		request.answer <- free
 	}
 	served <- [2]int64{granted, denied}
 }
