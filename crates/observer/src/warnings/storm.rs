@@ -1,14 +1,16 @@
-//! Rule: a restart storm, in which a supervisor is close to or past its restart intensity.
+//! Rule: a restart storm, in which a supervisor, or a child with an intensity of its own, is close to or past its
+//! restart intensity.
 //!
-//! *Detects*: at least [`FEWEST`] restarts within the supervisor's period that amount to [`NEAR`] of its intensity or
-//! more. The warning stays until they fall below [`CALM`] of it, or until a period passes without a restart. A
-//! supervisor that has given up is reported for [`LATELY`].
+//! *Detects*: at least [`FEWEST`] restarts within the period that amount to [`NEAR`] of the intensity or more. The
+//! warning stays until they fall below [`CALM`] of it, or until a period passes without a restart. A supervisor that
+//! has given up, and a child that has been given up, are reported for [`LATELY`].
 //!
 //! *Advice*: see [`ADVICE`].
 
 use std::time::Duration;
 
 use purlin::ProcessId;
+use purlin::observe::OwnIntensityChild;
 use rustc_hash::FxHashMap;
 
 use super::rule::{Rule, describe};
@@ -17,8 +19,8 @@ use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
-     its intensity a supervisor gives up and ends, with all of its children. A higher intensity buys time and \
-     mends nothing.";
+     its intensity a supervisor gives up and ends, with all of its children; a child with an intensity of its own is \
+     given up alone. A higher intensity buys time and mends nothing.";
 
 /// Share of the intensity that raises the warning. There is still time to react.
 pub const NEAR: f64 = 0.6;
@@ -29,20 +31,21 @@ pub const CALM: f64 = 0.5;
 /// Smallest number of restarts, whatever the intensity: a single crash already reaches an intensity of 1.
 pub const FEWEST: usize = 3;
 
-/// Time for which a supervisor that has given up is reported, for an operator who arrives later.
+/// Time for which a supervisor that has given up, or a child that has been given up, is reported, for an operator who arrives later.
 pub const LATELY: Duration = Duration::from_secs(60);
 
 /// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Storms {
-    /// Reported supervisors and the start of each warning.
-    reported: FxHashMap<ProcessId, Duration>,
+    /// Reported supervisors and children, and the start of each warning.
+    reported: FxHashMap<(ProcessId, Option<OwnIntensityChild>), Duration>,
 }
 
-/// Restarts of a supervisor, as of the last one.
-#[derive(Clone, Copy, Debug)]
+/// Restarts of a supervisor, or of a child with an intensity of its own, as of the last one.
+#[derive(Clone, Debug)]
 struct Restarting {
     supervisor: ProcessId,
+    child: Option<OwnIntensityChild>,
     last: Duration,
     counted: usize,
     most: usize,
@@ -50,7 +53,7 @@ struct Restarting {
 }
 
 impl Restarting {
-    /// Whether the supervisor has given up.
+    /// Whether the supervisor has given up, or the child has been given up.
     fn is_over(&self) -> bool {
         self.counted > self.most
     }
@@ -66,18 +69,30 @@ impl Restarting {
         enough && ago <= self.period
     }
 
+    fn key(&self) -> (ProcessId, Option<OwnIntensityChild>) {
+        (self.supervisor, self.child.clone())
+    }
+
     fn line(&self, who: &str, why: Option<(&str, &str)>) -> String {
         let Self { counted, most, period, .. } = self;
         let seconds = period.as_secs();
-        let done = if self.is_over() {
-            format!(
+        let child = self.child.as_ref().map(|child| &child.id);
+        let done = match (child, self.is_over()) {
+            (None, true) => format!(
                 "supervisor {who} has given up: {counted} restarts in {seconds} s, of {most} that there may be"
-            )
-        } else {
-            format!(
+            ),
+            (None, false) => format!(
                 "supervisor {who} has restarted {counted} times in {seconds} s; at {} it gives up",
                 most + 1
-            )
+            ),
+            (Some(child), true) => format!(
+                "child {child} of supervisor {who} has been given up: {counted} restarts in {seconds} s, of {most} \
+                 that there may be"
+            ),
+            (Some(child), false) => format!(
+                "child {child} of supervisor {who} was restarted {counted} times in {seconds} s; at {} it is given up",
+                most + 1
+            ),
         };
         match why {
             Some((child, reason)) => format!("{done}; last {child}: {reason}"),
@@ -90,6 +105,7 @@ impl Rule for Storms {
     fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let restarts = snapshot.crashes.restarts.iter().map(|restarts| Restarting {
             supervisor: restarts.supervisor,
+            child: restarts.child.clone(),
             last: restarts.last,
             counted: restarts.counted,
             most: restarts.most,
@@ -98,14 +114,21 @@ impl Rule for Storms {
         let storms = self.storms(snapshot.overview.at, restarts);
         let reported = storms.into_iter().map(|(restarting, since)| {
             let id = restarting.supervisor;
-            // First line of the reason of the last child's exit. The supervisor's own report of giving up adds nothing.
+            // First line of the reason of the last child's exit. The supervisor's own reports of giving up add nothing.
             let mut reports = snapshot.crashes.reports.iter().rev();
-            let last =
-                reports.find(|report| report.supervisor == id && report.context != "shutdown");
+            let last = reports.find(|report| {
+                report.supervisor == id
+                    && !["shutdown", "given_up"].contains(&report.context)
+                    && restarting.child.as_ref().is_none_or(|child| child.id == report.child)
+            });
             let why =
                 last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
             let line = restarting.line(&describe(snapshot, id), why);
-            Warning { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
+            let subject = match restarting.child {
+                Some(child) => Subject::Child(id, child),
+                None => Subject::Process(id),
+            };
+            Warning { kind: Kind::RestartStorm, subject, line, since }
         });
         reported.collect()
     }
@@ -120,12 +143,12 @@ impl Storms {
     ) -> Vec<(Restarting, Duration)> {
         let before = std::mem::take(&mut self.reported);
         let storms = all.filter_map(|restarting| {
-            let since = before.get(&restarting.supervisor).copied();
+            let since = before.get(&restarting.key()).copied();
             let is_storm = restarting.is_storm(at, since.is_some());
             is_storm.then(|| (restarting, since.unwrap_or(at)))
         });
         let storms: Vec<_> = storms.collect();
-        self.reported = storms.iter().map(|(it, since)| (it.supervisor, *since)).collect();
+        self.reported = storms.iter().map(|(it, since)| (it.key(), *since)).collect();
         storms
     }
 }
@@ -135,6 +158,7 @@ mod tests {
     use std::time::Duration;
 
     use proptest::prelude::*;
+    use purlin::observe::OwnIntensityChild;
 
     use super::{FEWEST, NEAR, Restarting, Storms};
     use crate::snapshot::fixture::pid;
@@ -142,7 +166,7 @@ mod tests {
     /// Returns a supervisor with an intensity of ten restarts per minute.
     fn restarting(counted: usize, last: u64) -> Restarting {
         let [last, period] = [last, 60].map(Duration::from_secs);
-        Restarting { supervisor: pid(1), last, counted, most: 10, period }
+        Restarting { supervisor: pid(1), child: None, last, counted, most: 10, period }
     }
 
     /// Returns the start of the warning as of that second, if it is raised.
@@ -181,6 +205,26 @@ mod tests {
         assert_eq!(line, due);
         let due = "supervisor pool has given up: 11 restarts in 60 s, of 10 that there may be";
         assert_eq!(restarting(11, 0).line("pool", None), due);
+    }
+
+    fn of_child(number: u64, counted: usize) -> Restarting {
+        let mut own = OwnIntensityChild::default();
+        (own.id, own.number) = ("room".into(), number);
+        Restarting { child: Some(own), ..restarting(counted, 100) }
+    }
+
+    #[test]
+    fn children_with_their_own_intensity_are_reported_apart_from_their_supervisor() {
+        let mut rule = Storms::default();
+        let all = [restarting(9, 100), of_child(1, 1), of_child(2, 11), of_child(3, 8)];
+        let storms = rule.storms(Duration::from_secs(100), all.into_iter());
+        let lines: Vec<_> = storms.iter().map(|(it, _)| it.line("pool", None)).collect();
+        let due = [
+            "supervisor pool has restarted 9 times in 60 s; at 11 it gives up",
+            "child room of supervisor pool has been given up: 11 restarts in 60 s, of 10 that there may be",
+            "child room of supervisor pool was restarted 8 times in 60 s; at 11 it is given up",
+        ];
+        assert_eq!(lines, due);
     }
 
     proptest! {

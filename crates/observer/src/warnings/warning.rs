@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use purlin::observe::OwnIntensityChild;
 use purlin::{Name, ProcessId};
 
 /// A detected problem.
@@ -28,7 +29,7 @@ pub enum Kind {
     CallCycle,
     /// The process table is nearly full: [`full_table`](super::full_table).
     FullTable,
-    /// A supervisor is close to or past its restart intensity: [`storm`](super::storm).
+    /// A supervisor, or a child with its own, is close to or past its restart intensity: [`storm`](super::storm).
     RestartStorm,
     /// A process does not await: [`hogging`](super::hogging).
     Hog,
@@ -48,6 +49,8 @@ pub enum Subject {
     Process(ProcessId),
     /// Processes that wait for each other: each for the next, and the last for the first.
     Cycle(Vec<ProcessId>),
+    /// A child with a restart intensity of its own, and its supervisor.
+    Child(ProcessId, OwnIntensityChild),
     /// A name, and the last process registered under it.
     Name(Name, ProcessId),
     /// The node, in the stated respect.
@@ -92,7 +95,7 @@ impl Subject {
     #[must_use]
     pub fn processes(&self) -> &[ProcessId] {
         match self {
-            Self::Process(id) | Self::Name(_, id) => std::slice::from_ref(id),
+            Self::Process(id) | Self::Child(id, _) | Self::Name(_, id) => std::slice::from_ref(id),
             Self::Cycle(ids) => ids,
             Self::Node(_) => &[],
         }

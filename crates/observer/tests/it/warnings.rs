@@ -108,6 +108,29 @@ fn a_restart_storm_is_reported_with_the_childs_exit_reason() {
 }
 
 #[test]
+fn a_child_that_exceeds_its_own_intensity_is_reported_and_not_its_supervisor() {
+    let mut seen = Seen::start();
+    let child = ChildSpec::worker("printer", hopeless).intensity(3, Duration::from_secs(60));
+    let spec = SupervisorSpec::one_for_one().child(child);
+    let on = seen.node.clone();
+    let supervisor = seen.node.block_on(async move |_: Process<()>| {
+        spec.start(&on).await.expect("its child is started, and then ends")
+    });
+    // With fewer restarts the warning has another text.
+    purlin_polling::until("the child is given up", || {
+        seen.node.crashes().restarts.iter().any(|restarts| restarts.counted == 4)
+    });
+    let found = seen.until(Kind::RestartStorm, || {});
+    assert_eq!(found.subject.processes(), [supervisor.id()]);
+    let [line, id] = [found.line, supervisor.id().to_string()];
+    let due =
+        "has been given up: 4 restarts in 60 s, of 3 that there may be; last printer: no paper";
+    assert!(line.starts_with("child printer of supervisor ") && line.contains(&id), "{line}");
+    assert!(line.ends_with(due), "{line}");
+    assert!(supervisor.pid().is_alive());
+}
+
+#[test]
 fn drops_of_a_full_mailbox_are_reported() {
     let mut seen = Seen::start();
     let options = SpawnOptions::new().bound(2, Overflow::DropNewest);

@@ -15,7 +15,8 @@ use crate::process::unwind::contain;
 
 use crate::{Name, ProcessId};
 
-/// Capacity of each list: crashes, reports and supervisors that restarted.
+/// Capacity of each list: crashes, reports, supervisors that restarted, and restarted children with an intensity of
+/// their own.
 const KEPT: usize = 256;
 /// Length to which the text of a reason is cut, in bytes.
 const LONGEST: usize = 1000;
@@ -71,23 +72,37 @@ pub struct Report {
     pub reason: String,
 }
 
-/// Restart statistics of a supervisor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Restart statistics of a supervisor, or of a child with a restart intensity of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restarts {
     /// The supervisor.
     pub supervisor: ProcessId,
-    /// Restarts recorded, including the attempt at which the supervisor gave up. Starts again from 0 if the entry was
-    /// evicted, which happens when more supervisors restart than the journal keeps.
+    /// The child, if the restarts count towards its own intensity; `None` if they count towards the supervisor's.
+    pub child: Option<OwnIntensityChild>,
+    /// Restarts recorded, including the attempt at which the supervisor gave up, or gave the child up. Starts again
+    /// from 0 if the entry was evicted, which happens when more supervisors, or more such children, restart than the
+    /// journal keeps.
     pub total: u64,
     /// Node time of the last restart.
     pub last: Duration,
     /// Restarts within the period at that time, which count towards the restart intensity.
     pub counted: usize,
-    /// Restart intensity: the most restarts within the period. The supervisor gives up at one more.
+    /// Restart intensity: the most restarts within the period. At one more the supervisor gives up, or gives the child
+    /// up.
     pub most: usize,
     /// Period of the restart intensity.
     pub period: Duration,
+}
+
+/// A child with a restart intensity of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct OwnIntensityChild {
+    /// Id of the child. Children of a dynamic supervisor that were started without a key share their template's.
+    pub id: Arc<str>,
+    /// Number of the child, unique within its supervisor.
+    pub number: u64,
 }
 
 /// Contents of a node's journal, the oldest entry first.
@@ -98,7 +113,8 @@ pub struct Crashes {
     pub crashes: Vec<Arc<Crash>>,
     /// Supervisor reports.
     pub reports: Vec<Arc<Report>>,
-    /// Restart statistics by supervisor; the supervisor that restarted last is the last entry.
+    /// Restart statistics: first by supervisor, then by child with an intensity of its own; of each, the one with the
+    /// latest restart is last.
     pub restarts: Vec<Restarts>,
     /// Number of all crashes since the node started.
     pub all_crashes: u64,
@@ -123,6 +139,8 @@ struct Pages {
     crashes: VecDeque<Arc<Crash>>,
     reports: VecDeque<Arc<Report>>,
     restarts: VecDeque<Restarts>,
+    /// WHY apart: many restarted children would evict the supervisors.
+    own_restarts: VecDeque<Restarts>,
 }
 
 impl Journal {
@@ -159,11 +177,16 @@ impl Journal {
     pub(crate) fn restarted(&self, mut restarts: Restarts) {
         // WHY it blocks on the lock: every restart counts, and the lock is held only for a short time.
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |known: &Restarts| known.supervisor == restarts.supervisor;
-        let known = pages.restarts.iter().position(same);
-        let before = known.and_then(|at| pages.restarts.remove(at));
+        let pages = &mut *pages;
+        let is_own = restarts.child.is_some();
+        let list = if is_own { &mut pages.own_restarts } else { &mut pages.restarts };
+        let same = |known: &Restarts| {
+            known.supervisor == restarts.supervisor && known.child == restarts.child
+        };
+        let known = list.iter().position(same);
+        let before = known.and_then(|at| list.remove(at));
         restarts.total = before.map_or(0, |before| before.total) + 1;
-        push_bounded(&mut pages.restarts, restarts);
+        push_bounded(list, restarts);
     }
 
     pub(super) fn read(&self) -> Crashes {
@@ -171,7 +194,7 @@ impl Journal {
         Crashes {
             crashes: pages.crashes.iter().cloned().collect(),
             reports: pages.reports.iter().cloned().collect(),
-            restarts: pages.restarts.iter().copied().collect(),
+            restarts: pages.restarts.iter().chain(&pages.own_restarts).cloned().collect(),
             all_crashes: self.all_crashes.load(Ordering::Relaxed),
             all_reports: self.all_reports.load(Ordering::Relaxed),
             missed: self.missed.load(Ordering::Relaxed),
@@ -213,8 +236,10 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use std::time::Duration;
 
-    use super::{KEPT, LONGEST, beginning, push_bounded};
+    use super::{Journal, KEPT, LONGEST, OwnIntensityChild, Restarts, beginning, push_bounded};
+    use crate::ProcessId;
 
     #[test]
     fn long_text_is_cut_at_a_char_boundary() {
@@ -229,5 +254,25 @@ mod tests {
         let mut list = VecDeque::new();
         (0..2 * KEPT).for_each(|number| push_bounded(&mut list, number));
         assert_eq!((list.len(), list[0]), (KEPT, KEPT));
+    }
+
+    #[test]
+    fn restarts_of_children_with_their_own_intensity_replace_and_evict_none_of_supervisors() {
+        let journal = Journal::default();
+        let supervisor = ProcessId::from_parts(1, 0, 1).expect("the parts are valid");
+        let restarts = |child, counted| {
+            let [last, period] = [Duration::ZERO; 2];
+            Restarts { supervisor, child, total: 0, last, counted, most: 10, period }
+        };
+        journal.restarted(restarts(None, 9));
+        for number in 0..2 * KEPT as u64 {
+            let child = OwnIntensityChild { id: "room".into(), number };
+            journal.restarted(restarts(Some(child.clone()), 1));
+            journal.restarted(restarts(Some(child), 2));
+        }
+        let seen = journal.read().restarts;
+        assert_eq!(seen.len(), 1 + KEPT);
+        assert_eq!((&seen[0].child, seen[0].counted, seen[0].total), (&None, 9, 1));
+        assert!(seen[1..].iter().all(|own| (own.counted, own.total) == (2, 2)), "{seen:?}");
     }
 }

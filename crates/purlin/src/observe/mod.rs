@@ -16,7 +16,7 @@ pub use purlin_raw::ProcessType;
 use purlin_sched::Measuring;
 pub use purlin_sched::{Load, WorkerLoad};
 
-pub use journal::{Crash, Crashes, Report, Restarts};
+pub use journal::{Crash, Crashes, OwnIntensityChild, Report, Restarts};
 pub(crate) use journal::{Journal, beginning};
 pub use snapshots::ProcessSnapshot;
 

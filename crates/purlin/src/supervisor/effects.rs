@@ -6,8 +6,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::Shutdown;
+use super::intensity::Figures;
 use super::report::{Context, Offender};
 use super::strategy::Key;
+use crate::observe::OwnIntensityChild;
 use crate::{ExitReason, ProcessId};
 
 /// Effects of a supervisor, which [`super::supervisor_core`] decides on but does not perform.
@@ -40,9 +42,9 @@ pub(crate) trait Effects: Send {
     /// Schedules a call of [`super::supervisor_core::SupervisorCore::resume`] after a delay.
     fn resume_after(&mut self, delay: Duration, key: Key, number: u64);
 
-    /// Records a restart that is about to happen, for observers: at `now`, `counted` restarts count
-    /// towards the intensity, of `most` within `period` seconds.
-    fn restarts(&self, _now: Duration, _counted: usize, _most: usize, _period: u64) {}
+    /// Records a restart that is about to happen at `now`, for observers, with the figures of the
+    /// intensity that it counts towards: that of the child, if it has its own, or the supervisor's.
+    fn restarts(&self, _now: Duration, _own: Option<OwnIntensityChild>, _figures: Figures) {}
 
     /// Logs a report.
     fn report(&self, context: Context, reason: &ExitReason, offender: Offender<'_>);

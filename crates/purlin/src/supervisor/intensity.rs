@@ -22,6 +22,17 @@ pub(crate) struct Intensity {
     restarts: VecDeque<u64>,
 }
 
+/// Figures of a restart intensity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Restarts that count.
+    pub(crate) counted: usize,
+    /// Most restarts within a period.
+    pub(crate) most: usize,
+    /// Length of the period in seconds.
+    pub(crate) period: u64,
+}
+
 /// Whether the restart intensity allows another restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -35,9 +46,9 @@ impl Intensity {
         Self { most, period, restarts: VecDeque::new() }
     }
 
-    /// Returns the restarts that count, the most allowed, and the period in seconds.
-    pub(crate) fn figures(&self) -> (usize, usize, u64) {
-        (self.restarts.len(), self.most, self.period)
+    /// Returns the figures as of the last restart.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures { counted: self.restarts.len(), most: self.most, period: self.period }
     }
 
     /// Counts a restart at second `now`, also one that will fail.

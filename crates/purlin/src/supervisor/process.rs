@@ -19,6 +19,7 @@ use super::child::ChildSpec;
 use super::children::{ChildState, Spec};
 use super::effects::{Effects, Stopped};
 use super::error::StartChildError;
+use super::intensity::Figures;
 use super::mail::{Arguments, Mail, Start, SupervisorMail};
 use super::order::KILL_GRACE;
 use super::report::{Context, Offender, write};
@@ -28,7 +29,7 @@ use super::supervisor_core::{Next, SupervisorCore};
 use super::template::Make;
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::Peer;
-use crate::observe::{Report, Restarts, beginning};
+use crate::observe::{OwnIntensityChild, Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
 use crate::{
@@ -365,14 +366,15 @@ impl Effects for ProcessEffects {
         self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, number)));
     }
 
-    fn restarts(&self, now: Duration, counted: usize, most: usize, period: u64) {
+    fn restarts(&self, now: Duration, own: Option<OwnIntensityChild>, figures: Figures) {
         let restarts = Restarts {
             supervisor: self.me.id(),
+            child: own,
             total: 0,
             last: now,
-            counted,
-            most,
-            period: Duration::from_secs(period),
+            counted: figures.counted,
+            most: figures.most,
+            period: Duration::from_secs(figures.period),
         };
         with_context(|here| here.node_core.state().journal.restarted(restarts));
     }

@@ -21,6 +21,7 @@ use super::report::{Context, Offender};
 use super::restart::AfterEnd;
 use super::strategy::{ALL, Key, Strategy};
 use super::{AutoShutdown, Shutdown};
+use crate::observe::OwnIntensityChild;
 use crate::{ExitReason, ProcessId};
 
 /// Whether the supervisor continues.
@@ -134,8 +135,11 @@ impl<H: Effects> SupervisorCore<H> {
         let is_own = own.is_some();
         let intensity = own.unwrap_or(&mut self.intensity);
         let limit = intensity.restart(now.as_secs());
-        let (counted, most, period) = intensity.figures();
-        self.effects.restarts(now, counted, most, period);
+        let figures = intensity.figures();
+        let child = self.children.get(key).filter(|_| is_own);
+        let child =
+            child.map(|child| OwnIntensityChild { id: child.spec.id.clone(), number: key.0 });
+        self.effects.restarts(now, child, figures);
         if limit == Limit::Exceeded {
             let context = if is_own { Context::GivenUp } else { Context::Shutdown };
             self.report(context, &ExitReason::error("reached_max_restart_intensity"), key);

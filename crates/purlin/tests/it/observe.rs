@@ -289,7 +289,7 @@ fn restarts_are_reported_with_the_restart_limit() {
         (supervisor.id(), seen)
     });
     assert_eq!(seen.restarts.len(), 1);
-    let restarts = seen.restarts[0];
+    let restarts = &seen.restarts[0];
     assert_eq!((restarts.supervisor, restarts.total), (supervisor, 3));
     assert_eq!((restarts.counted, restarts.most), (3, 5));
     assert_eq!(restarts.period, HOUR);

@@ -141,7 +141,7 @@ impl Families<'_> {
         let below = self.children.remove(&row.id).unwrap_or_default();
         let shown = below.iter().take(if deeper == 0 { 0 } else { MOST_CHILDREN });
         let children: Vec<_> = shown.filter_map(|&child| self.member(child, deeper - 1)).collect();
-        let restarts = self.journal.restarts.iter().find(|known| known.supervisor == row.id);
+        let restarts = self.journal.restarts.iter().filter(|known| known.supervisor == row.id);
         let alike = |crash: &&Arc<Crash>| {
             row.parent.is_some()
                 && crash.parent == row.parent
@@ -150,7 +150,7 @@ impl Families<'_> {
         };
         let crashes = self.journal.crashes.iter().filter(alike);
         Some(Member {
-            restarts: restarts.map_or(0, |known| known.total),
+            restarts: restarts.map(|known| known.total).sum(),
             last_crash: crashes.clone().next_back().map(|crash| crash.number),
             crashes: crashes.count(),
             pid: row.id.to_string(),
