@@ -119,6 +119,10 @@ impl Observer {
 
     /// Sets the sampling period while a watcher is connected: one second by default, from one millisecond to one hour.
     /// Warnings count samples, so a shorter period raises them sooner.
+    ///
+    /// A request for figures waits for up to two periods if there has been no watcher recently, because utilization is
+    /// measured between two samples: the first scrape of `/metrics`, and `purlin observe`, which waits for at most 30
+    /// seconds. The sampler stays active for two periods after a request, and for at least three seconds.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.settings.period = supported(period);

@@ -21,11 +21,13 @@ use super::state::Site;
 
 /// Largest request body, in bytes.
 const BODY: usize = 8 << 10;
-/// Timeout of a request including its arrival. For a stream only the time until the response begins counts.
-const LONGEST: Duration = Duration::from_secs(30);
+/// Timeout of a request including its arrival, apart from the two periods that it may wait for a snapshot. For a stream
+/// only the time until the response begins counts.
+pub(super) const LONGEST: Duration = Duration::from_secs(30);
 
 /// Builds the router.
 pub(crate) fn routes(site: Arc<Site>) -> Router {
+    let longest = LONGEST + 2 * site.settings.period;
     Router::new()
         .route("/", get(assets::page))
         .route("/page/{name}", get(assets::file))
@@ -48,7 +50,7 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done there")
         })
-        .layer(from_fn(in_time))
+        .layer(from_fn(move |request, next| in_time(longest, request, next)))
         .layer(DefaultBodyLimit::max(BODY))
         .layer(from_fn_with_state(Arc::clone(&site), guard))
         .with_state(site)
@@ -59,8 +61,8 @@ async fn metrics() -> Refusal {
     Refusal::gone("this program was built without the feature `metrics` of purlin-observer")
 }
 
-async fn in_time(request: Request, next: Next) -> Response {
-    timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| {
+async fn in_time(longest: Duration, request: Request, next: Next) -> Response {
+    timeout(longest, next.run(request)).await.unwrap_or_else(|_| {
         Refusal::new(StatusCode::REQUEST_TIMEOUT, "that took too long").into_response()
     })
 }

@@ -21,9 +21,9 @@ use crate::web::token::Token;
 
 /// Largest number of event streams.
 const STREAMS: usize = 16;
-/// Time the sampler stays active after the last request, so that a repeated request is answered immediately.
+/// Shortest time the sampler stays active after the last request.
 const LINGER: Duration = Duration::from_secs(3);
-/// Timeout of the first snapshot; a node with millions of processes takes long.
+/// Timeout of the first snapshot at a period of 0; a node with millions of processes takes long.
 const FIRST: Duration = Duration::from_secs(20);
 
 /// Settings of the page.
@@ -40,6 +40,21 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { hosts: Vec::new(), may_exit: false, period: PERIOD, board: Arc::default() }
+    }
+}
+
+impl Settings {
+    /// Time the sampler stays active after the last request, and age up to which a snapshot is recent: a request
+    /// repeated within it is answered immediately.
+    ///
+    /// WHY two periods: within one, the snapshot of the previous request would be outdated before the next one.
+    fn linger(&self) -> Duration {
+        LINGER.max(2 * self.period)
+    }
+
+    /// Timeout of a snapshot. Utilization is measured between two, a period apart.
+    fn first(&self) -> Duration {
+        FIRST + 2 * self.period
     }
 }
 
@@ -108,12 +123,13 @@ impl Site {
     /// Returns the latest snapshot. If it is outdated, waits for the next one, which all waiting requests share.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>, Refusal> {
         let (now, latest) = (Instant::now(), self.sampler.latest());
+        let linger = self.settings.linger();
         let watched = {
             let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *until, now + LINGER) > now
+            std::mem::replace(&mut *until, now + linger) > now
         };
         self.asked.notify_one();
-        if watched && is_of_now(&latest, self.node()?.uptime()) {
+        if watched && is_of_now(&latest, self.node()?.uptime(), linger) {
             return Ok(latest);
         }
         self.wait_for(|it| it.number > latest.number).await
@@ -138,7 +154,7 @@ impl Site {
         is_so: impl FnMut(&Arc<Snapshot>) -> bool,
     ) -> Result<Arc<Snapshot>, Refusal> {
         let mut changes = self.sampler.subscribe();
-        match timeout(FIRST, changes.wait_for(is_so)).await {
+        match timeout(self.settings.first(), changes.wait_for(is_so)).await {
             Ok(Ok(next)) => Ok(Arc::clone(&next)),
             Ok(Err(_)) => Err(Refusal::stopped()),
             Err(_) => Err(Refusal::late()),
@@ -182,8 +198,8 @@ impl Site {
 }
 
 /// Returns whether a snapshot is recent. A watcher may have connected without a new snapshot yet.
-fn is_of_now(snapshot: &Snapshot, uptime: Duration) -> bool {
-    snapshot.number > 0 && uptime.saturating_sub(snapshot.overview.at) < LINGER
+fn is_of_now(snapshot: &Snapshot, uptime: Duration, linger: Duration) -> bool {
+    snapshot.number > 0 && uptime.saturating_sub(snapshot.overview.at) < linger
 }
 
 #[cfg(test)]
@@ -196,18 +212,32 @@ mod tests {
     use tokio::runtime::Builder;
     use tokio::time::timeout;
 
-    use super::{Settings, Site, is_of_now};
+    use super::{FIRST, Settings, Site, is_of_now};
     use crate::snapshot::Snapshot;
+    use crate::web::routes::LONGEST;
     use crate::web::token::Token;
 
     #[test]
     fn an_old_snapshot_is_not_recent_even_if_a_watcher_has_connected() {
         let mut snapshot = Snapshot::none();
-        assert!(!is_of_now(&snapshot, Duration::ZERO));
+        let linger = Settings::default().linger();
+        assert!(!is_of_now(&snapshot, Duration::ZERO, linger));
         snapshot.number = 1;
         Arc::make_mut(&mut snapshot.overview).at = Duration::from_secs(60);
         for (uptime, of_now) in [(60, true), (62, true), (63, false), (7200, false)] {
-            assert_eq!(is_of_now(&snapshot, Duration::from_secs(uptime)), of_now, "{uptime}");
+            let uptime = Duration::from_secs(uptime);
+            assert_eq!(is_of_now(&snapshot, uptime, linger), of_now, "{uptime:?}");
+        }
+    }
+
+    #[test]
+    fn the_sampler_lingers_and_requests_wait_for_two_periods_however_long() {
+        for seconds in [1, 30, 60, 3600] {
+            let period = Duration::from_secs(seconds);
+            let settings = Settings { period, ..Settings::default() };
+            assert!(settings.linger() >= 2 * period, "{period:?}");
+            assert!(settings.first() >= 2 * period + FIRST, "{period:?}");
+            assert!(settings.first() < LONGEST + 2 * period, "a late snapshot has its own error");
         }
     }
 
