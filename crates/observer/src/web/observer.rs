@@ -188,7 +188,8 @@ impl Observer {
     ///
     /// Access control is that of a page with its own address: [`Observer::host`] allows the name of the site, and
     /// each request but those for static files needs the token. The limits of connections are those of the program's
-    /// server. The page is not printed and has no [`Observer::url`].
+    /// server. The page is not printed and has no [`Observer::url`]. When the node stops, event streams end and
+    /// requests are answered with status 503, so that a graceful shutdown of the server completes.
     ///
     /// COST: the thread of the sampler, which is parked while there is no watcher, and a process of the node.
     ///
@@ -202,10 +203,8 @@ impl Observer {
             ));
         };
         let site = Arc::new(Site::new(node, self.settings.clone(), Token::chosen(chosen)?)?);
-        let background = Arc::clone(&site);
-        node.spawn(async move |_: Process<()>| {
-            tokio::join!(background.linger(), background.lint());
-        });
+        let background = site.background();
+        node.spawn(async move |_: Process<()>| background.await);
         Ok(routes(site))
     }
 

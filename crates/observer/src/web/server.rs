@@ -105,10 +105,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "the observer's page cannot be served"),
     };
-    tokio::spawn({
-        let site = Arc::clone(&site);
-        async move { tokio::join!(site.linger(), site.lint()) }
-    });
+    tokio::spawn(site.background());
     let (routes, connections) = (routes(site), Arc::new(Connections::new(CONNECTIONS)));
     loop {
         let Ok((stream, _)) = listener.accept().await else {

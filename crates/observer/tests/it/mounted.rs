@@ -7,6 +7,7 @@ use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use purlin::Node;
 use purlin_observer::Observer;
+use tokio::runtime::Builder;
 use tower::ServiceExt;
 
 use crate::support::{PERIOD, TOKEN, bearer};
@@ -51,6 +52,28 @@ async fn a_mounted_page_has_its_files_its_data_and_its_access_control() {
     assert_eq!(answer.status(), StatusCode::OK);
     let body = to_bytes(answer.into_body(), BODY).await.expect("it is short");
     assert!(String::from_utf8_lossy(&body).contains("zanzibar"), "{body:?}");
+}
+
+#[test]
+fn streams_and_requests_of_a_mounted_page_end_when_the_node_stops() {
+    let node = Node::builder().build().expect("the node starts");
+    let observer = Observer::mounted(TOKEN).period(PERIOD);
+    let app = observer.router(&node).expect("the token is long enough");
+    let token = bearer();
+    let fields = [(HOST, "localhost"), (AUTHORIZATION, token.as_str())];
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let stream = runtime.block_on(ask(&app, "/api/live", &fields));
+    assert_eq!(stream.status(), StatusCode::OK);
+    node.stop_blocking();
+    runtime.block_on(async {
+        to_bytes(stream.into_body(), BODY).await.expect("it ends, and is short");
+        for path in ["/api/overview", "/api/processes", "/api/warnings", "/api/live", "/metrics"] {
+            let answer = ask(&app, path, &fields).await;
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{path}");
+            let body = to_bytes(answer.into_body(), BODY).await.expect("it is short");
+            assert!(String::from_utf8_lossy(&body).contains("the node has stopped"), "{body:?}");
+        }
+    });
 }
 
 #[purlin::test]

@@ -63,10 +63,13 @@ struct Follower {
 /// Streams the node's figures: first an event `history` with the last minutes, then per snapshot an event `overview`,
 /// and an event `warnings` with its warnings.
 ///
+/// The stream ends when the node stops.
+///
 /// *Cancellation*: the sampler pauses after the last client has disconnected.
 pub(crate) async fn live(
     State(site): State<Arc<Site>>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    drop(site.node()?);
     let place = Arc::clone(&site.streams).try_acquire_owned().map_err(|_| {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this node already")
     })?;
@@ -95,6 +98,7 @@ impl Follower {
         tokio::select! {
             // A snapshot is sent before its warnings.
             biased;
+            () = self.site.closed() => return None,
             changed = self.snapshots.changed() => changed.ok()?,
             changed = self.warnings.changed() => {
                 changed.ok()?;

@@ -28,7 +28,10 @@ impl Site {
     /// Returns the warnings of that snapshot or of a later one.
     pub(crate) async fn warnings_of(&self, snapshot: u64) -> Result<Arc<Found>, Refusal> {
         let mut found = self.warnings.subscribe();
-        let seen = found.wait_for(|found| found.number >= snapshot).await;
-        seen.map(|seen| Arc::clone(&seen)).map_err(|_| Refusal::stopped())
+        let seen = tokio::select! {
+            () = self.closed() => return Err(Refusal::stopped()),
+            seen = found.wait_for(|found| found.number >= snapshot) => seen.map(|seen| Arc::clone(&seen)),
+        };
+        seen.map_err(|_| Refusal::stopped())
     }
 }

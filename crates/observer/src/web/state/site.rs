@@ -87,6 +87,17 @@ pub(crate) struct Site {
     /// Time until which polling clients count as watchers.
     until: Mutex<Instant>,
     asked: Notify,
+    /// Whether the background tasks have ended, as they do with the node.
+    closed: watch::Sender<bool>,
+}
+
+/// Ends the streams and the waiting requests when dropped.
+struct Closing(Arc<Site>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.closed.send_replace(true);
+    }
 }
 
 impl Site {
@@ -106,13 +117,32 @@ impl Site {
             trace: Mutex::default(),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
+            closed: watch::Sender::new(false),
             settings,
         })
     }
 
     /// Returns the node, or an error if it has stopped.
     pub(crate) fn node(&self) -> Result<Node, Refusal> {
-        self.node.upgrade().ok_or_else(Refusal::stopped)
+        let node = self.node.upgrade().filter(|_| !*self.closed.borrow());
+        node.ok_or_else(Refusal::stopped)
+    }
+
+    /// Waits until the node has stopped.
+    ///
+    /// WHY: a router outlives its node, and so does the state that the handlers share. Without this a stream would
+    /// never end, and the program's server would never complete a graceful shutdown.
+    pub(crate) async fn closed(&self) {
+        // Cannot fail: `self` has the sender.
+        let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
+    }
+
+    /// Returns the background tasks, to be run on the node. The site is closed when they end or are dropped.
+    pub(crate) fn background(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        let closing = Closing(Arc::clone(self));
+        async move {
+            tokio::join!(closing.0.linger(), closing.0.lint());
+        }
     }
 
     /// Locks the current or last trace. No task awaits while holding the lock.
@@ -122,6 +152,7 @@ impl Site {
 
     /// Returns the latest snapshot. If it is outdated, waits for the next one, which all waiting requests share.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>, Refusal> {
+        let uptime = self.node()?.uptime();
         let (now, latest) = (Instant::now(), self.sampler.latest());
         let linger = self.settings.linger();
         let watched = {
@@ -129,7 +160,7 @@ impl Site {
             std::mem::replace(&mut *until, now + linger) > now
         };
         self.asked.notify_one();
-        if watched && is_of_now(&latest, self.node()?.uptime(), linger) {
+        if watched && is_of_now(&latest, uptime, linger) {
             return Ok(latest);
         }
         self.wait_for(|it| it.number > latest.number).await
@@ -154,11 +185,16 @@ impl Site {
         is_so: impl FnMut(&Arc<Snapshot>) -> bool,
     ) -> Result<Arc<Snapshot>, Refusal> {
         let mut changes = self.sampler.subscribe();
-        match timeout(self.settings.first(), changes.wait_for(is_so)).await {
-            Ok(Ok(next)) => Ok(Arc::clone(&next)),
-            Ok(Err(_)) => Err(Refusal::stopped()),
-            Err(_) => Err(Refusal::late()),
-        }
+        let next = async {
+            tokio::select! {
+                () = self.closed() => Err(Refusal::stopped()),
+                next = changes.wait_for(is_so) => match next {
+                    Ok(next) => Ok(Arc::clone(&next)),
+                    Err(_) => Err(Refusal::stopped()),
+                },
+            }
+        };
+        timeout(self.settings.first(), next).await.unwrap_or_else(|_| Err(Refusal::late()))
     }
 
     /// Runs CPU-bound work on the blocking thread, one job at a time, so that it delays no other
