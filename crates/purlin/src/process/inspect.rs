@@ -47,11 +47,17 @@ impl Node {
     }
 
     /// Returns the details of a process, which reports them itself; `None` if no live process of
-    /// this node has this id. See [`Pid::details`].
-    pub async fn process_details(&self, id: ProcessId) -> Option<ProcessDetails> {
-        match self.find(id) {
-            Some(process) => details(&process).await,
-            None => without_wait(None).await,
+    /// this node has this id. The future does not hold the node. See [`Pid::details`].
+    pub fn process_details(
+        &self,
+        id: ProcessId,
+    ) -> impl Future<Output = Option<ProcessDetails>> + Send + use<> {
+        let process = self.find(id);
+        async move {
+            match process {
+                Some(process) => details(&process).await,
+                None => without_wait(None).await,
+            }
         }
     }
 }

@@ -132,7 +132,7 @@ pub(crate) async fn process(
     let table = &snapshot.processes;
     let row = table.find(id).and_then(|row| table.row(row));
     let waits_for = snapshot.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
-    let details = timeout(REPORT_TIMEOUT, node.process_details(id)).await.ok().flatten();
+    let details = timeout(REPORT_TIMEOUT, site.questions.details(&node, id)).await.ok().flatten();
     Ok(Json(Shown {
         pid: id.to_string(),
         at_ns: ns(at),

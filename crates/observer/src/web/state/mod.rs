@@ -5,6 +5,7 @@
 //! | `site` | settings; sampler, event streams, blocking work |
 //! | `lint` | linter task |
 //! | `board` | registry of the shown cluster and servers |
+//! | `questions` | unanswered questions to processes |
 //! | `round_trips` | round-trip times of connected nodes |
 //! | `latency` | recent latency of ack servers |
 //! | `tracing` | the current or last trace |
@@ -12,6 +13,7 @@
 mod board;
 mod latency;
 mod lint;
+mod questions;
 mod round_trips;
 mod site;
 mod tracing;

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::board::Board;
 use super::latency::RecentLatency;
+use super::questions::Questions;
 use super::round_trips::RoundTrips;
 use super::tracing::Tracing;
 #[cfg(feature = "metrics")]
@@ -76,6 +77,7 @@ pub(crate) struct Site {
     pub(crate) settings: Settings,
     pub(crate) round_trips: Arc<RoundTrips>,
     pub(crate) latency: RecentLatency,
+    pub(crate) questions: Questions,
     pub(crate) streams: Arc<Semaphore>,
     /// Limits CPU-bound work to one job at a time.
     blocking: Arc<Semaphore>,
@@ -109,6 +111,7 @@ impl Site {
             token,
             round_trips: Arc::new(RoundTrips::new(settings.period)),
             latency: RecentLatency::new(settings.period),
+            questions: Questions::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),
             blocking: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),
