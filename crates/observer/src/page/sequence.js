@@ -13,9 +13,9 @@ const LANES = 12;
 export const MOST = 400;
 
 // Draws the last events, with times since the first. `events`: {number, at_ns, kind, pid, other, partner, label};
-// `names`: names of processes by pid.
-export function draw(events, names) {
-  const lanes = [...new Set(events.flatMap((event) => (event.other ? [event.pid, event.other] : [event.pid])))].slice(0, LANES);
+// `names`: names of processes by pid; `traced`: pids of the traced processes.
+export function draw(events, names, traced) {
+  const lanes = choose(events, traced);
   const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(-MOST);
   const x = (pid) => LEFT + lanes.indexOf(pid) * LANE + LANE / 2;
   const height = TOP + drawn.length * STEP + 16;
@@ -46,6 +46,17 @@ export function draw(events, names) {
       rows,
     ),
   };
+}
+
+// Pids that get a lane, in the order in which they occur: traced processes first, then others, of each those with the
+// newest events.
+function choose(events, traced) {
+  const involved = (event) => (event.other ? [event.pid, event.other] : [event.pid]);
+  const newest = [...new Set(events.toReversed().flatMap(involved))];
+  const isTraced = new Set(traced);
+  const [first, others] = [newest.filter((pid) => isTraced.has(pid)), newest.filter((pid) => !isTraced.has(pid))];
+  const chosen = new Set([...first, ...others].slice(0, LANES));
+  return [...new Set(events.flatMap(involved))].filter((pid) => chosen.has(pid));
 }
 
 // Short description of an event: the last segments if it is a path.

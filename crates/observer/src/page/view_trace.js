@@ -67,9 +67,9 @@ export function open(place) {
       ]),
     );
     controls.querySelector("#stop").disabled = !running;
-    refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names], () => {
+    refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names, processes], () => {
       if (events.length === 0) return hint("They have done nothing yet.");
-      const { picture, left_out: left } = sequence.draw(events, names);
+      const { picture, left_out: left } = sequence.draw(events, names, processes);
       const gap = "earlier events, or those of more processes than fit. The file for Chrome has them all.";
       return [picture, left ? hint(`Without ${plural(left, "event")}: ${gap}`) : null];
     });

@@ -394,6 +394,11 @@ fn a_long_trace_draws_only_its_last_events() {
     operate(&start(2), "longtrace", &Value::Null, nothing);
 }
 
+#[test]
+fn a_trace_of_many_processes_draws_those_with_the_newest_events() {
+    operate(&start(2), "manylanes", &Value::Null, nothing);
+}
+
 // Hostile process names are shown as text
 #[test]
 fn hostile_names_are_shown_as_text_in_every_view() {

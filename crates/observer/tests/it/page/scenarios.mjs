@@ -391,6 +391,19 @@ async function did({ open, act, about }) {
   page.expected = page.complaints.filter((each) => each.includes("404"));
 }
 
+// Shows the trace view with made-up events of the traced process <0.1.0>. Returns the drawn event with that number.
+async function showTrace(page, events) {
+  await page.route("**/api/trace", (route) => {
+    const [made, state] = [events(), "it goes on"];
+    const trace = { running: true, state, processes: ["<0.1.0>"], seen: made.length, events: made, dropped: 0, names: {} };
+    return route.fulfill({ json: { trace } });
+  });
+  await page.evaluate(() => {
+    location.hash = "#/trace";
+  });
+  return (at) => page.locator("#diagram svg").getByRole("listitem", { name: new RegExp(`event-${at}$`) });
+}
+
 // Of a long trace the last events are drawn, live, and the others are counted.
 async function longtrace({ open }) {
   const page = await open();
@@ -404,31 +417,34 @@ async function longtrace({ open }) {
     partner: null,
     label: `event-${at}`,
   });
-  await page.route("**/api/trace", (route) =>
-    route.fulfill({
-      json: {
-        trace: {
-          running: true,
-          state: "it goes on",
-          processes: ["<0.1.0>"],
-          seen,
-          events: Array.from({ length: seen }, event),
-          dropped: 0,
-          names: {},
-        },
-      },
-    }),
-  );
-  await page.evaluate(() => {
-    location.hash = "#/trace";
-  });
-  const drawn = (at) => page.locator("#diagram svg").getByRole("listitem", { name: new RegExp(`event-${at}$`) });
+  const drawn = await showTrace(page, () => Array.from({ length: seen }, event));
   await drawn(499).waitFor();
   await drawn(100).waitFor();
   assert.equal(await drawn(99).count(), 0);
   await page.locator("#diagram", { hasText: "Without 100 events: earlier events" }).waitFor();
   seen += 1;
   await drawn(500).waitFor();
+}
+
+// Of more processes than there are lanes those with the newest events are drawn, and the traced one in any case.
+async function manylanes({ open }) {
+  const page = await open();
+  let seen = 30;
+  const event = (_, at) => ({
+    number: at + 1,
+    at_ns: at * 1e6,
+    kind: "send",
+    pid: at === 0 ? "<0.1.0>" : `<0.${at + 1}.0>`,
+    other: at === 0 ? null : `<0.${at + 2}.0>`,
+    partner: null,
+    label: `event-${at}`,
+  });
+  const drawn = await showTrace(page, () => Array.from({ length: seen }, event));
+  await drawn(29).waitFor();
+  await drawn(0).waitFor();
+  assert.equal(await drawn(15).count(), 0);
+  seen += 1;
+  await drawn(30).waitFor();
 }
 
 // Text that would execute as markup is shown as text in every view.
@@ -472,6 +488,7 @@ export const scenarios = {
   trace,
   did,
   longtrace,
+  manylanes,
   hostile,
   ...access,
 };
