@@ -193,7 +193,12 @@ impl Schedule {
             measured: self.sampled.is_some(),
             workers: workers.collect(),
             global_queue: now.global_queue,
-            processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),
+            processes: processes(
+                self.table.len(),
+                self.left_out,
+                node.processes_about(),
+                self.about,
+            ),
             max_processes: node.max_processes(),
             messages_per_second: rate(messages, before.messages),
             messages,
@@ -213,4 +218,23 @@ impl Schedule {
 /// Returns the share of `span` that was not slept.
 fn busy(slept: Duration, span: Duration) -> f64 {
     if span.is_zero() { 0.0 } else { 1.0 - (slept.as_secs_f64() / span.as_secs_f64()).min(1.0) }
+}
+
+/// Returns the number of processes now: those of the last table and those it left out, and the difference of the
+/// approximate numbers now and when it was completed.
+fn processes(rows: usize, left_out: u64, about_now: usize, about_then: usize) -> usize {
+    let then = rows.saturating_add(usize::try_from(left_out).unwrap_or(usize::MAX));
+    then.saturating_add(about_now).saturating_sub(about_then)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::processes;
+
+    #[test]
+    fn processes_left_out_of_the_table_count() {
+        assert_eq!(processes(100, 0, 130, 98), 132);
+        assert_eq!(processes(100, 50, 148, 150), 148);
+        assert_eq!(processes(3, 0, 2, 9), 0);
+    }
 }
