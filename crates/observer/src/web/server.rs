@@ -108,11 +108,11 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     tokio::spawn(site.background());
     let (routes, connections) = (routes(site), Arc::new(Connections::new(CONNECTIONS)));
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, peer)) = listener.accept().await else {
             sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        match connections.open() {
+        match connections.open(peer.ip()) {
             Some(opened) => {
                 tokio::spawn(serve_connection(stream, opened, routes.clone(), UNREAD));
             }
@@ -182,12 +182,12 @@ mod tests {
             let mut deaf = TcpStream::connect(address).await.expect("it listens");
             let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
             deaf.write_all(request).await.expect("there is room");
-            let (stream, _) = listener.accept().await.expect("it has connected");
+            let (stream, peer) = listener.accept().await.expect("it has connected");
             // More than the socket buffers hold for a client that does not read.
             let routes = Router::new().route("/", get(async || vec![0_u8; 64 << 20]));
             // WHY real time: the connection is closed however late the timeout fires; the outer limit only guards
             // against hanging.
-            let opened = Arc::new(Connections::new(1)).open().expect("it is the first");
+            let opened = Arc::new(Connections::new(1)).open(peer.ip()).expect("it is the first");
             let served = serve_connection(stream, opened, routes, Duration::from_millis(50));
             timeout(Duration::from_secs(60), served).await.expect("it ends");
         });
