@@ -84,10 +84,13 @@ metrics! {
     WORKER_TURNS = counter("purlin.worker.turns", "Process turns of a worker.").of(&[WORKER]);
     GLOBAL_QUEUE =
         gauge("purlin.queue.process.count", Unit::Count, "Runnable processes in the global queue.");
-    SENT = counter("purlin.sent.messages", "Messages and signals sent by processes.");
+    SENT = counter(
+        "purlin.sent.messages",
+        "Messages and signals sent by processes, except by blocking ones.",
+    );
     REDUCTIONS = counter(
         "purlin.reductions",
-        "Reductions: one per poll and per send, plus the budget spent.",
+        "Reductions, except of blocking processes: one per poll and per send, plus the budget spent.",
     );
     DROPPED = counter("purlin.dropped.messages", "Dropped messages by reason.").of(&[REASON]);
     WAITING =

@@ -26,7 +26,8 @@ pub struct Overview {
     pub processes: usize,
     /// Limit of live processes.
     pub max_processes: u32,
-    /// Messages and signals sent by the node's processes, per second.
+    /// Messages and signals sent by the node's processes, per second. Like the three figures below it counts turns on
+    /// workers only: not those of blocking processes, and not those in virtual time.
     pub messages_per_second: f64,
     /// Messages and signals sent since the node's start. May lag behind the workers' current turns.
     pub messages: u64,
