@@ -153,8 +153,8 @@ impl Observer {
         self.settings.board.show_cluster(cluster.downgrade());
     }
 
-    /// Shows an ack server under `name`, replacing one of the same name. Only a weak reference to the server or its
-    /// [`Door`](purlin_ack::server::Door) is held.
+    /// Shows an ack server or a [`Door`](purlin_ack::server::Door) under `name`, replacing one of the same name. Only its
+    /// counters are held: after it has stopped it remains on the page and in the metrics, with its last figures.
     ///
     /// In the metrics a name identifies one server: counters do not decrease, so those of a different server with the
     /// same name stay constant until they exceed the first server's. Choose another name for another server.

@@ -1,6 +1,7 @@
 //! Registry of what the page shows in addition to the node: cluster and servers.
 //!
-//! Any thread may register; the page reads. The registry holds weak references only.
+//! Any thread may register; the page reads. The registry holds no node, cluster or server: a weak reference to
+//! the cluster, and the counters of each server.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
