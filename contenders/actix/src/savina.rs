@@ -2,8 +2,9 @@
 //!
 //! Every process is an actor. An actor that needs an answer before it handles another message passes
 //! the request to its context's `wait`. A server that answers immediately is asked with `send`,
-//! without a timeout; one that answers later sends a message to the address of the asking actor. A
-//! loop that only sends consumes tokio's budget.
+//! without a timeout. The mall of `chameneos`, which answers later, receives a oneshot channel with the
+//! request; the manager of `bounded-buffer` sends a message to the address of the asking actor. A loop
+//! that only sends consumes tokio's budget.
 
 mod banking;
 mod big;

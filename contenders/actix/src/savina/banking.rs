@@ -1,5 +1,6 @@
 //! `banking`: transfers between accounts.
 
+use std::mem::take;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
@@ -13,16 +14,13 @@ use crate::Outcome;
 struct Account {
     balance: i64,
     tally: Tally,
+    teller: Addr<Teller>,
 }
 
 /// Subtract the amount, deposit it at the destination, and answer the teller.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Transfer {
-    amount: i64,
-    destination: Addr<Account>,
-    teller: Addr<Teller>,
-}
+struct Transfer(i64, Addr<Account>);
 
 /// Add an amount.
 #[derive(Message)]
@@ -41,15 +39,14 @@ impl Actor for Account {
 impl Handler<Transfer> for Account {
     type Result = ();
 
-    fn handle(&mut self, transfer: Transfer, context: &mut Context<Self>) {
-        let Transfer { amount, destination, teller } = transfer;
+    fn handle(&mut self, Transfer(amount, destination): Transfer, context: &mut Context<Self>) {
         self.tally.received += 1;
         self.balance -= amount;
         self.tally.sent += 1;
         let deposit = destination.send(Deposit(amount)).into_actor(self);
-        context.wait(deposit.map(move |confirmed, account, _| {
+        context.wait(deposit.map(|confirmed, account, _| {
             account.tally.received += u64::from(confirmed.is_ok());
-            teller.do_send(Done);
+            account.teller.do_send(Done);
             account.tally.sent += 1;
         }));
     }
@@ -99,15 +96,13 @@ impl Actor for Teller {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let (accounts, n, myself) = (self.accounts.clone(), self.n, context.address());
+        // WHY taken: the accounts have the teller's address.
+        let (accounts, n) = (take(&mut self.accounts), self.n);
         let sending = async move {
             let mut sent = 0;
             for transfer in transfers(accounts.len() as u64, n) {
-                accounts[transfer.source].do_send(Transfer {
-                    amount: transfer.amount,
-                    destination: accounts[transfer.destination].clone(),
-                    teller: myself.clone(),
-                });
+                let destination = accounts[transfer.destination].clone();
+                accounts[transfer.source].do_send(Transfer(transfer.amount, destination));
                 sent += 1;
                 consume_budget().await;
             }
@@ -134,11 +129,15 @@ pub(crate) async fn banking(count: u64, n: u64, reps: u64) -> Outcome {
     let (mut elapsed, mut tally, mut sum) = (Duration::ZERO, Tally::default(), 0);
     for _ in 0..reps {
         let (root, mut done) = unbounded_channel();
-        let account = || Account { balance: BALANCE, tally: Tally::default() };
 
         let start = Instant::now();
-        let accounts: Vec<_> = (0..count).map(|_| account().start()).collect();
-        Teller { accounts: accounts.clone(), n, tally: Tally::default(), root }.start();
+        let context = Context::new();
+        let open = |_| {
+            let (tally, teller) = (Tally::default(), context.address());
+            Account { balance: BALANCE, tally, teller }.start()
+        };
+        let accounts: Vec<_> = (0..count).map(open).collect();
+        context.run(Teller { accounts: accounts.clone(), n, tally: Tally::default(), root });
         tally += done.recv().await.unwrap_or_default();
         elapsed += start.elapsed();
 

@@ -12,6 +12,7 @@ use crate::asking::Tell;
 
 /// Member of the crowd.
 struct Member {
+    number: usize,
     draws: DrawStream,
     left: u64,
     members: Arc<[Addr<Member>]>,
@@ -19,15 +20,10 @@ struct Member {
     root: UnboundedSender<()>,
 }
 
-/// Begin: these are the members.
+/// A ping, with the number of its sender.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Members(Arc<[Addr<Member>]>);
-
-/// A ping of this member.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Ping(Addr<Member>);
+struct Ping(usize);
 
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -35,7 +31,7 @@ struct Pong;
 
 impl Member {
     /// Pings another member, or reports that none is left to ping.
-    fn go_on(&mut self, context: &Context<Self>) {
+    fn go_on(&mut self) {
         if self.left == 0 {
             // Cannot fail: the root waits for this report.
             let _ = self.root.send(());
@@ -43,21 +39,16 @@ impl Member {
         }
         self.left -= 1;
         let partner = self.draws.below(self.members.len() as u64) as usize;
-        self.members[partner].do_send(Ping(context.address()));
+        self.members[partner].do_send(Ping(self.number));
         self.tally.sent += 1;
     }
 }
 
 impl Actor for Member {
     type Context = Context<Self>;
-}
 
-impl Handler<Members> for Member {
-    type Result = ();
-
-    fn handle(&mut self, Members(members): Members, context: &mut Context<Self>) {
-        self.members = members;
-        self.go_on(context);
+    fn started(&mut self, _: &mut Context<Self>) {
+        self.go_on();
     }
 }
 
@@ -66,7 +57,7 @@ impl Handler<Ping> for Member {
 
     fn handle(&mut self, Ping(from): Ping, _: &mut Context<Self>) {
         self.tally.received += 1;
-        from.do_send(Pong);
+        self.members[from].do_send(Pong);
         self.tally.sent += 1;
     }
 }
@@ -74,9 +65,9 @@ impl Handler<Ping> for Member {
 impl Handler<Pong> for Member {
     type Result = ();
 
-    fn handle(&mut self, _: Pong, context: &mut Context<Self>) {
+    fn handle(&mut self, _: Pong, _: &mut Context<Self>) {
         self.tally.received += 1;
-        self.go_on(context);
+        self.go_on();
     }
 }
 
@@ -95,16 +86,17 @@ pub(crate) async fn big(processes: u64, n: u64) -> Outcome {
     let mut tally = Tally::default();
 
     let start = Instant::now();
-    let member = |number| Member {
-        draws: DrawStream::new(number),
-        left: n,
-        members: Arc::new([]),
-        tally: Tally::default(),
-        root: root.clone(),
-    };
-    let members: Arc<[_]> = (0..processes).map(|number| member(number).start()).collect();
-    for member in members.iter() {
-        member.do_send(Members(Arc::clone(&members)));
+    let contexts: Vec<_> = (0..processes).map(|_| Context::new()).collect();
+    let members: Arc<[_]> = contexts.iter().map(Context::address).collect();
+    for (number, context) in contexts.into_iter().enumerate() {
+        context.run(Member {
+            number,
+            draws: DrawStream::new(number as u64),
+            left: n,
+            members: Arc::clone(&members),
+            tally: Tally::default(),
+            root: root.clone(),
+        });
     }
     for _ in 0..processes {
         done.recv().await;

@@ -5,12 +5,13 @@ use std::time::Instant;
 use actix::prelude::*;
 use purlin_contender::{Colour, Sample};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 use crate::Outcome;
 
 /// The mall. It answers the first of a pair when the second comes.
 struct Mall {
-    first: Option<(Colour, Addr<Creature>)>,
+    first: Option<Meet>,
     left: u64,
     met: u64,
 }
@@ -18,7 +19,7 @@ struct Mall {
 /// Answer with the colour of another creature, or with `None` after the last meeting.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Meet(Colour, Addr<Creature>);
+struct Meet(Colour, oneshot::Sender<Option<Colour>>);
 
 /// Reply with the number of meetings.
 #[derive(Message)]
@@ -32,18 +33,17 @@ impl Actor for Mall {
 impl Handler<Meet> for Mall {
     type Result = ();
 
-    fn handle(&mut self, Meet(colour, creature): Meet, _: &mut Context<Self>) {
+    fn handle(&mut self, Meet(colour, reply): Meet, _: &mut Context<Self>) {
+        // A reply can only be lost if the creature has failed.
         if self.left == 0 {
-            return creature.do_send(Met(None));
-        }
-        match self.first.take() {
-            None => self.first = Some((colour, creature)),
-            Some((other, first)) => {
-                self.left -= 1;
-                self.met += 1;
-                first.do_send(Met(Some(colour)));
-                creature.do_send(Met(Some(other)));
-            }
+            let _ = reply.send(None);
+        } else if let Some(Meet(other, first)) = self.first.take() {
+            self.left -= 1;
+            self.met += 1;
+            let _ = first.send(Some(colour));
+            let _ = reply.send(Some(other));
+        } else {
+            self.first = Some(Meet(colour, reply));
         }
     }
 }
@@ -59,44 +59,32 @@ impl Handler<Report> for Mall {
 /// A creature. It reports the number of its meetings.
 struct Creature {
     colour: Colour,
-    meetings: u64,
     mall: Addr<Mall>,
     root: UnboundedSender<u64>,
-}
-
-/// The colour of the other creature; `None` after the last meeting.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Met(Option<Colour>);
-
-impl Creature {
-    fn meet(&self, context: &Context<Self>) {
-        self.mall.do_send(Meet(self.colour, context.address()));
-    }
 }
 
 impl Actor for Creature {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        self.meet(context);
+        let (mut colour, mall, root) = (self.colour, self.mall.clone(), self.root.clone());
+        let meeting = async move {
+            let mut meetings = 0;
+            while let Some(other) = meet(&mall, colour).await {
+                colour = colour.complement(other);
+                meetings += 1;
+            }
+            // Cannot fail: the root waits for this report.
+            let _ = root.send(meetings);
+        };
+        context.spawn(meeting.into_actor(self));
     }
 }
 
-impl Handler<Met> for Creature {
-    type Result = ();
-
-    fn handle(&mut self, Met(other): Met, context: &mut Context<Self>) {
-        match other {
-            Some(other) => {
-                self.colour = self.colour.complement(other);
-                self.meetings += 1;
-                self.meet(context);
-            }
-            // Cannot fail: the root waits for this report.
-            None => drop(self.root.send(self.meetings)),
-        }
-    }
+async fn meet(mall: &Addr<Mall>, colour: Colour) -> Option<Colour> {
+    let (reply, other) = oneshot::channel();
+    mall.do_send(Meet(colour, reply));
+    other.await.unwrap_or(None)
 }
 
 pub(crate) async fn chameneos(creatures: u64, n: u64) -> Outcome {
@@ -107,7 +95,7 @@ pub(crate) async fn chameneos(creatures: u64, n: u64) -> Outcome {
     let mall = Mall { first: None, left: n, met: 0 }.start();
     for creature in 0..creatures {
         let (mall, root) = (mall.clone(), root.clone());
-        Creature { colour: Colour::of(creature), meetings: 0, mall, root }.start();
+        Creature { colour: Colour::of(creature), mall, root }.start();
     }
     for _ in 0..creatures {
         received += reports.recv().await.unwrap_or(0);
