@@ -40,6 +40,8 @@ pub(super) struct Connection {
     monitor_table: Mutex<MonitorTable>,
     /// Links and monitors of this connection are being notified of the loss, or have been.
     lost: AtomicBool,
+    /// This node has closed the link, which may not have ended yet. It accepts no signal.
+    closed: AtomicBool,
     /// Set when all have been notified of the loss.
     pub(super) over: SetOnce<()>,
     /// Monitors local processes on behalf of remote ones; the connection ends with it.
@@ -57,8 +59,8 @@ pub(super) struct Connection {
 impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
-        let (link, monitor_table, lost, agent, user) = Default::default();
-        let (requests, answer_queues, wraps_states) = Default::default();
+        let (link, monitor_table, lost, closed) = Default::default();
+        let (agent, user, requests, answer_queues, wraps_states) = Default::default();
         let over = SetOnce::new();
         let sender = sender_number(&node);
         Arc::new(Self {
@@ -68,6 +70,7 @@ impl Connection {
             link,
             monitor_table,
             lost,
+            closed,
             over,
             agent,
             requests,
@@ -92,8 +95,16 @@ impl Connection {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Whether new signals need another connection: this one is lost, or closed and about to be.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) || self.is_lost()
+    }
+
     /// Closes the link, if it is set.
     pub(super) fn close(&self) {
+        // ORDER: what the caller sends afterwards sees the flag set, because the delivery to a proxy orders the two; for
+        // others it is a hint, and the link is authoritative.
+        self.closed.store(true, Ordering::Relaxed);
         if let Some(link) = self.link.get() {
             link.close();
         }

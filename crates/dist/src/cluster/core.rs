@@ -147,12 +147,12 @@ impl Core {
         }
     }
 
-    /// The established connection to a node, or `None`. WHY not a lost one: a process that has received `noconnection`
-    /// sends its next message over a new connection.
+    /// The established connection to a node, or `None`. WHY not a lost or closed one: a process that has received
+    /// `noconnection` or has disconnected the node sends its next message over a new connection.
     pub(super) fn connection(&self, node: &NodeName) -> Option<Arc<Connection>> {
         let state = self.state();
         let there = state.connections.get(node);
-        there.filter(|there| there.link().is_some() && !there.is_lost()).cloned()
+        there.filter(|there| there.link().is_some() && !there.is_closed()).cloned()
     }
 
     pub(super) fn connected(&self) -> Vec<NodeName> {

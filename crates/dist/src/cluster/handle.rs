@@ -122,6 +122,9 @@ impl Cluster {
     }
 
     /// Closes the connection to a node. Returns whether there was one. Links and monitors over it fire `noconnection`.
+    ///
+    /// The next signal to the node, or [`Cluster::connect`], makes a new connection, once the closed one has ended: when
+    /// everything sent before is written, or after half of the tick time if the node does not read.
     pub fn disconnect(&self, node: &NodeName) -> bool {
         self.core().connection(node).inspect(|connection| connection.close()).is_some()
     }

@@ -37,6 +37,43 @@ async fn a_process_notified_of_noconnection_can_link_again_over_a_new_connection
     found(links).await;
 }
 
+// D1: the closed connection may not have ended when the next signals are sent. Its loss is signalled before anything of
+// the new connection.
+#[tokio::test]
+async fn signals_after_a_disconnect_go_over_a_new_connection() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let name = beam.name.clone();
+    let watches = start(&cluster, "watches", async move |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let own = Term::from(cluster.term_of(me.id()));
+        let mut monitor = me.monitor(&theirs);
+        for round in 0..60 {
+            theirs.send(Term::tuple([own.clone(), Term::from(round)]));
+            match me.receive().await {
+                Received::Term(answer) => assert_eq!(answer.as_integer(), Some(round)),
+                other => panic!("round {round}: {other:?}"),
+            }
+            assert!(cluster.disconnect(&name), "it was connected");
+            assert!(!cluster.disconnect(&name), "the connection is closed");
+            if round % 2 == 0 {
+                cluster.connect(&name).await.expect("it is there");
+            }
+            let next = me.monitor(&theirs);
+            theirs.send(Term::tuple([own.clone(), Term::from(-1)]));
+            match me.receive().await {
+                Received::Down(down) => {
+                    assert_eq!((down.monitor, down.reason), (monitor, ExitReason::NoConnection));
+                }
+                other => panic!("round {round}: {other:?}"),
+            }
+            assert_eq!(term(&mut me).await.as_integer(), Some(-1));
+            monitor = next;
+        }
+    });
+    beam.eval(&format!("{{watches, 'ours@127.0.0.1'}} ! {ECHO}")).await;
+    found(watches).await;
+}
+
 // M2: messages from another node to a local process are in order, whether by pid or by name.
 #[tokio::test]
 async fn messages_from_another_node_by_name_and_by_pid_are_in_order() {

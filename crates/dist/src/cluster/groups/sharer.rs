@@ -179,7 +179,7 @@ impl Sharer {
     /// Discovers the scope of a connected node, now and periodically until it is known.
     fn rediscover(&mut self, node: NodeName) {
         let is_known = self.scopes.keys().any(|peer| *peer.node.as_str() == *node.as_str());
-        if is_known || !self.core.connected().contains(&node) {
+        if is_known || self.core.connection(&node).is_none() {
             return;
         }
         self.discover(node.clone());
@@ -335,6 +335,10 @@ impl Sharer {
                 tagged!("leave", self.own_pid(), pid, Term::list([group]))
             };
             for peer in self.scopes.keys() {
+                // WHY: a message to a node that is disconnected would connect to it again.
+                if self.core.connection_of(peer).is_none() {
+                    continue;
+                }
                 if let Some(there) = self.core.proxy(peer) {
                     there.send(message.clone());
                 }

@@ -104,7 +104,7 @@ impl<M> Remote<M> {
         let connected = self.connection.clone();
         Box::pin(async move {
             let connection = match connected {
-                Some(connection) if !connection.is_lost() => connection,
+                Some(connection) if !connection.is_closed() => connection,
                 // Links and monitors are answered with `noconnection`, which needs no further detail.
                 _ => core.connect(&node).await.ok()?,
             };
@@ -250,7 +250,7 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(connection) = self.open()
-            && !connection.is_lost()
+            && !connection.is_closed()
         {
             return Poll::Ready(());
         }

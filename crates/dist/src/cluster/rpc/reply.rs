@@ -214,8 +214,10 @@ impl Core {
             let core = Arc::clone(self);
             self.runtime.spawn(async move {
                 let why = match core.connect(&node).await {
-                    // Their sending may have found the connection lost.
-                    Ok(connection) if connection.is_lost() => "the connection was lost".to_owned(),
+                    // Their sending may have found the connection lost or closed.
+                    Ok(connection) if connection.is_closed() => {
+                        "the connection was lost".to_owned()
+                    }
                     Ok(_) => return,
                     Err(error) => error.to_string(),
                 };
@@ -228,7 +230,7 @@ impl Core {
     /// Sends the answers that wait for this connection.
     pub(in crate::cluster) fn send_unsent(&self, connection: &Arc<Connection>) {
         // COST: without such answers, no lock.
-        if self.unsent.is_empty() || connection.is_lost() {
+        if self.unsent.is_empty() || connection.is_closed() {
             return;
         }
         let mut unsent = self.unsent.lock();

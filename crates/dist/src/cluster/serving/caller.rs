@@ -91,7 +91,7 @@ impl Caller {
     pub(super) fn connection(&self, core: &Core) -> Option<Arc<Connection>> {
         let node = self.call.from.node.as_str();
         let over = self.over.upgrade();
-        let over = over.filter(|over| over.node.as_str() == node && !over.is_lost());
+        let over = over.filter(|over| over.node.as_str() == node && !over.is_closed());
         over.or_else(|| core.connection(&node.parse().ok()?))
     }
 
