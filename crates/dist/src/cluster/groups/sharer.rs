@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Process, ProcessId};
+use purlin::{
+    Down, ExitReason, LookupError, Message, MonitorRef, Name, Process, ProcessId, yield_now,
+};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Term};
 
@@ -57,8 +59,11 @@ pub(super) enum Mail {
     Rediscover(NodeName),
 }
 
-/// The members on another node by group, as announced by its scope.
-type Scope = HashMap<Name, Vec<Pid>>;
+/// Number of steps of a loop without other suspension after which a sharer yields.
+const STEPS: u32 = 256;
+
+/// The members on another node by group, as announced by its scope, each with the number of times it has joined.
+type Scope = HashMap<Name, HashMap<Pid, usize>>;
 
 /// State of a sharer.
 pub(super) struct Sharer {
@@ -76,6 +81,8 @@ pub(super) struct Sharer {
     monitors: HashMap<MonitorRef, Pid>,
     /// The nodes of which a [`Mail::Rediscover`] will arrive.
     rediscovered: HashSet<NodeName>,
+    /// Steps since the sharer has yielded.
+    steps: u32,
 }
 
 /// The scope has ended.
@@ -114,6 +121,7 @@ impl Sharer {
             scopes,
             monitors,
             rediscovered,
+            steps: 0,
         })
     }
 
@@ -207,17 +215,36 @@ impl Sharer {
                     self.join(peer, &group, pid).await?;
                 }
             }
-            ("leave", [Term::Pid(peer), pids, Term::List(groups)]) => {
+            ("leave", [Term::Pid(peer), pids, Term::List(groups)])
+                if self.scopes.contains_key(&**peer) =>
+            {
+                let pids = listed(pids);
                 for group in groups {
+                    self.step().await;
                     let group = name_of(group);
-                    for pid in listed(pids) {
-                        self.leave(peer, &group, &pid).await?;
+                    for pid in &pids {
+                        // WHY first: a peer may name many groups that it does not have, and many pids.
+                        if !self.scopes.get(&**peer).is_some_and(|scope| scope.contains_key(&group))
+                        {
+                            break;
+                        }
+                        self.step().await;
+                        self.leave(peer, &group, pid).await?;
                     }
                 }
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Yields once in [`STEPS`] calls. WHY: a message of a peer may cause many steps, and most do not suspend.
+    async fn step(&mut self) {
+        self.steps += 1;
+        if self.steps == STEPS {
+            self.steps = 0;
+            yield_now().await;
+        }
     }
 
     /// The proxy of a remote scope, and whether it was known. Monitors a new one.
@@ -254,13 +281,11 @@ impl Sharer {
             let Some([group, pids]) = entry.as_tuple() else { continue };
             let group = name_of(group);
             for pid in listed(pids) {
-                let known = before.get_mut(&group).into_iter().find_map(|known| {
-                    let index = known.iter().position(|known| *known == pid)?;
-                    Some(known.swap_remove(index))
-                });
-                match known {
-                    Some(pid) => self.note(peer, &group, pid),
-                    None => self.join(peer, &group, pid).await?,
+                self.step().await;
+                if take(&mut before, &group, &pid) {
+                    self.note(peer, &group, pid);
+                } else {
+                    self.join(peer, &group, pid).await?;
                 }
             }
         }
@@ -269,7 +294,7 @@ impl Sharer {
 
     fn note(&mut self, peer: &Pid, group: &Name, pid: Pid) {
         if let Some(scope) = self.scopes.get_mut(peer) {
-            scope.entry(group.clone()).or_default().push(pid);
+            *scope.entry(group.clone()).or_default().entry(pid).or_default() += 1;
         }
     }
 
@@ -283,20 +308,18 @@ impl Sharer {
     }
 
     async fn leave(&mut self, peer: &Pid, group: &Name, pid: &Pid) -> Result<(), Over> {
-        let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
-        let Some(known) = scope.get_mut(group) else { return Ok(()) };
-        let Some(index) = known.iter().position(|known| known == pid) else { return Ok(()) };
-        known.swap_remove(index);
-        if known.is_empty() {
-            scope.remove(group);
+        if !self.scopes.get_mut(peer).is_some_and(|scope| take(scope, group, pid)) {
+            return Ok(());
         }
         self.leave_here(group, pid).await
     }
 
     async fn leave_all(&mut self, scope: Scope) -> Result<(), Over> {
         for (group, pids) in scope {
-            for pid in pids {
-                self.leave_here(&group, &pid).await?;
+            for (pid, times) in pids {
+                for _ in 0..times {
+                    self.leave_here(&group, &pid).await?;
+                }
             }
         }
         Ok(())
@@ -347,6 +370,20 @@ impl Sharer {
     }
 }
 
+/// Removes a member from a group once. Returns whether it was one.
+fn take(scope: &mut Scope, group: &Name, pid: &Pid) -> bool {
+    let Some(members) = scope.get_mut(group) else { return false };
+    let Some(times) = members.get_mut(pid) else { return false };
+    *times -= 1;
+    if *times == 0 {
+        members.remove(pid);
+    }
+    if members.is_empty() {
+        scope.remove(group);
+    }
+    true
+}
+
 /// One pid, or a list of pids.
 fn listed(pids: &Term) -> Vec<Pid> {
     let pid = |term: &Term| term.as_pid().cloned();
@@ -379,6 +416,14 @@ fn term_of(group: &str) -> Term {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use purlin::Node;
+    use tokio::runtime::Builder;
+
+    use crate::cluster::handle::Cluster;
+
     use super::*;
 
     #[test]
@@ -404,5 +449,47 @@ mod tests {
             assert_eq!((&*name_of(&term), term_of(&name_of(&term))), (name, term), "{atom}");
         }
         assert_eq!(term_of(&Name::from("not a term {")), Term::atom("not a term {"));
+    }
+
+    // A message of a peer may name any number of groups and pids.
+    #[test]
+    fn leave_of_many_pids_yields_and_that_of_an_unknown_scope_or_group_costs_little() {
+        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let mut simulated =
+            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let node = simulated.node().clone();
+        let done = simulated.run(async move |_: Process<()>| {
+            let builder = Cluster::builder("here@h".parse().expect("a name"));
+            let cluster = builder.cookie("secret").only_calls().start(&node).await;
+            let cluster = cluster.expect("it starts");
+            let core = Arc::clone(cluster.core());
+            let _groups = Groups::start("pg").await.expect("it starts");
+            let shares = node.spawn(async move |me: Process<Mail>| {
+                let proxy: MakeProxy =
+                    |core, of| core.proxy(of).map(|pid| LocalProcess::from(&pid));
+                let sharer = Sharer::new(me, core, Atom::from_static("pg"), proxy).await;
+                let mut sharer = sharer.unwrap_or_else(|error| panic!("{error}"));
+                let pid =
+                    |id| Pid { node: Atom::from_static("there@h"), id, serial: 0, creation: 1 };
+                let (peer, stranger) = (pid(1), pid(2));
+                let members = HashMap::from([(pid(3), 1)]);
+                let scope = Scope::from([(Name::from("clerks"), members)]);
+                sharer.scopes.insert(peer.clone(), scope);
+                let leave = |peer: &Pid, groups: u32, group: &'static str| {
+                    let pids = Term::list((100..10_000).map(|id| Term::from(pid(id))));
+                    let groups = Term::list((0..groups).map(|_| Term::atom(group)));
+                    tagged!("leave", peer.clone(), pids, groups)
+                };
+                let mut at_once = async |term| {
+                    let mut handled = std::pin::pin!(sharer.message(&term));
+                    poll_fn(|cx| Poll::Ready(handled.as_mut().poll(cx).is_ready())).await
+                };
+                assert!(at_once(leave(&stranger, 10_000, "clerks")).await, "an unknown scope");
+                assert!(at_once(leave(&peer, STEPS / 2, "shops")).await, "an unknown group");
+                assert!(!at_once(leave(&peer, 1, "clerks")).await, "many pids");
+            });
+            shares.ended().await
+        });
+        assert_eq!(done.expect("it ends"), ExitReason::Normal);
     }
 }
