@@ -51,6 +51,10 @@ impl Tls {
     ///
     /// Speaks TLS 1.3 and 1.2. Rejects peers without a certificate of these authorities.
     ///
+    /// A connection with a BEAM over TLS 1.2 ends after 2^28 records of the BEAM, each a part of a message or one or more
+    /// messages: OTP then renegotiates, which rustls refuses, and closes the connection. OTP 25 uses TLS 1.2 between nodes
+    /// unless its `ssl_dist_optfile` has `{versions, ['tlsv1.3']}` in both lists; TLS 1.3 has no such bound.
+    ///
     /// # Errors
     /// [`PemError`]: states in one line which file is unusable, and why.
     pub fn from_pem(

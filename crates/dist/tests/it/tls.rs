@@ -3,7 +3,7 @@
 
 use crate::certificates::Files;
 use crate::log::Log;
-use crate::processes::{builder, echoes};
+use crate::processes::{beam_until, builder, echoes};
 use crate::support::{Beam, Epmd, HANG, Ours, until};
 use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
 use purlin::Node;
@@ -60,7 +60,7 @@ async fn a_beam_connects_to_us_over_tls_with_its_default_options() {
 }
 
 #[tokio::test]
-async fn we_connect_to_a_beam_with_either_version_of_tls() {
+async fn we_connect_to_a_beam_and_it_to_us_with_either_version_of_tls() {
     for version in ["tlsv1.2", "tlsv1.3"] {
         let (epmd, files) = (Epmd::start(), Files::new());
         let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
@@ -68,6 +68,10 @@ async fn we_connect_to_a_beam_with_either_version_of_tls() {
         let mut beam = beam(&epmd, &files.options("ours-here", &more), &[]).await;
         cluster.connect(&beam.name).await.expect("it speaks TLS");
         all_is_well(&mut beam, &cluster).await;
+        assert!(cluster.disconnect(&beam.name));
+        until("the end of the connection", || cluster.nodes().is_empty()).await;
+        beam_until(&mut beam, "nodes(hidden) =:= []").await;
+        assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     }
 }
 
