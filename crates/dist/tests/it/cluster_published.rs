@@ -3,10 +3,11 @@
 use std::process::Stdio;
 
 use crate::processes::{beam_until, idler, join, join_published};
-use crate::support::{Beam, COOKIE, Epmd, in_time, until};
+use crate::support::{Beam, COOKIE, Connected, Epmd, Ours, in_time, until, until_async};
 use purlin::{ExitReason, Pid};
 use purlin_dist::cluster::{Cluster, NodeChange, NotRegistered};
-use purlin_term::Term;
+use purlin_dist::control::Control;
+use purlin_term::{Atom, Term};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -220,6 +221,51 @@ async fn two_published_nodes_of_ours_share_names_with_and_without_a_beam() {
         "global:registered_names() =/= [] andalso global:whereis_name(z) =:= undefined",
     )
     .await;
+}
+
+/// Sends a message to the server of `global`.
+async fn to_server(raw: &Ours, peer: &Connected, message: Term) {
+    let to = Atom::from_static("global_name_server");
+    peer.send(Control::RegSend { from: raw.pid(7), to, token: None }, Some(message)).await;
+}
+
+/// Returns the nodes that the server of `global` knows.
+async fn known(raw: &Ours, peer: &mut Connected) -> Term {
+    let tag = Term::atom("tag");
+    let asker = Term::tuple([raw.pid(7).into(), tag.clone()]);
+    let call = Term::tuple([Term::atom("$gen_call"), asker, Term::atom("get_known")]);
+    to_server(raw, peer, call).await;
+    loop {
+        if let Some(payload) = peer.next().await.payload
+            && let Some([its, known]) = payload.as_tuple()
+            && *its == tag
+        {
+            return known.clone();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_announced_node_that_cannot_be_reached_is_synchronized_when_it_connects() {
+    let epmd = Epmd::start();
+    let ours = join_published(&epmd, "ours").await;
+    let raw = Ours::start(&epmd, "raw").await;
+    let mut peer = raw.call(ours.name()).await;
+    let late = Term::tuple([Term::atom("late@127.0.0.1"), Term::from(8)]);
+    let new = [
+        Term::atom("new_nodes"),
+        Term::atom("raw@127.0.0.1"),
+        Term::NIL,
+        Term::NIL,
+        Term::list([late]),
+        Term::NIL,
+    ];
+    to_server(&raw, &peer, Term::tuple([Term::atom("$gen_cast"), Term::tuple(new)])).await;
+    until_async("it is forgotten", async || known(&raw, &mut peer).await == Term::NIL).await;
+    let late = join_published(&epmd, "late").await;
+    assert_eq!(late.register_global(Term::atom("x"), idler(&late).id()).await, Ok(()));
+    late.connect(ours.name()).await.expect("it is there");
+    until("the name is known", || name(&ours, "x").is_some()).await;
 }
 
 /// With Elixir's `Node` module.

@@ -24,6 +24,8 @@ pub(super) enum Mail {
     Up(NodeName),
     /// A node has disconnected.
     Gone(NodeName),
+    /// The attempt to connect to an announced node has ended; `is_there` states whether it is connected.
+    Tried { node: NodeName, is_there: bool },
     /// Answered when no synchronization is in progress.
     Sync(oneshot::Sender<()>),
     /// The locker has locked both partitions, ours and the one that `node` belongs to.

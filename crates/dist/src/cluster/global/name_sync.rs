@@ -144,10 +144,36 @@ impl Server {
         added
     }
 
-    /// Connects to nodes that are synchronized with ours.
+    /// Connects to nodes that are synchronized with ours. One that cannot be reached is reported to the server.
     pub(super) fn greet(&self, nodes: &[NodeName]) {
         for node in nodes {
-            cast(&self.core, node, tagged!("in_sync", self.us(), true));
+            if self.core.connection(node).is_some() {
+                self.in_sync(node);
+                continue;
+            }
+            let (core, server, node) = (Arc::clone(&self.core), self.me.pid(), node.clone());
+            self.core.runtime.spawn(async move {
+                let is_there = core.connect(&node).await.is_ok();
+                server.send(Mail::Tried { node, is_there });
+            });
+        }
+    }
+
+    fn in_sync(&self, node: &NodeName) {
+        cast(&self.core, node, tagged!("in_sync", self.us(), true));
+    }
+
+    /// The attempt to connect to an announced node has ended. WHY it is then forgotten if it is not there: when it
+    /// connects, it must be synchronized.
+    pub(super) fn tried(&mut self, node: &NodeName, is_there: bool) {
+        if !self.known.contains_key(node) {
+            return;
+        }
+        // It may have connected meanwhile.
+        if is_there || self.core.connection(node).is_some() {
+            self.in_sync(node);
+        } else {
+            self.gone(node, false);
         }
     }
 

@@ -11,7 +11,8 @@
 //! | `resolved` | the server, with the peer's changes and its known nodes | the nodes are synchronized |
 //! | `new_nodes` | the server, to the nodes already synchronized with it | the lock is released |
 //!
-//! A node that is announced by another one receives `in_sync`: it is already synchronized with ours.
+//! A node that is announced by another one receives `in_sync`: it is already synchronized with ours. If it cannot be
+//! reached, it is forgotten.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,6 +95,7 @@ impl Server {
                 Mail::Down(down) => self.ended(down.monitor),
                 Mail::Up(node) => self.up(node),
                 Mail::Gone(node) => self.gone(&node, false),
+                Mail::Tried { node, is_there } => self.tried(&node, is_there),
                 Mail::Sync(waits) => self.waiting.push(waits),
                 Mail::LockIsSet { node, mine, lock } => self.lock_is_set(&node, mine, lock),
                 Mail::Resolved { node, mine, here, there } => {
@@ -276,7 +278,7 @@ impl Server {
     }
 
     /// Handles the loss of a node, or, if `removed`, the decision to disconnect it.
-    fn gone(&mut self, node: &NodeName, removed: bool) {
+    pub(super) fn gone(&mut self, node: &NodeName, removed: bool) {
         if let Some(sync) = self.syncs.remove(node) {
             self.cancel_locker(node.clone(), sync.mine, Vec::new());
         }
