@@ -1,13 +1,13 @@
 //! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
 
 use crate::processes::{beam_and_ours, builder, down, exit, found, pid, start};
-use crate::support::{Beam, Epmd, Ours, in_time};
+use crate::support::{Beam, Epmd, Ours, in_time, until};
 use purlin::{ExitReason, Node, Process};
 use purlin_dist::cluster::{Cluster, TermReason};
 use purlin_dist::control::{Control, Named};
-use purlin_dist::frame::Limits;
+use purlin_dist::frame::{Limits, Signal};
 use purlin_dist::link::Settings;
-use purlin_term::Term;
+use purlin_term::{Pid, Term};
 use tokio::sync::{mpsc, oneshot};
 
 /// Registers a process `sink` that passes on the messages it receives.
@@ -253,4 +253,36 @@ async fn an_exit_signal_to_an_alias_ends_its_process_unless_it_was_removed() {
             false => assert_eq!(reason, ExitReason::error(TermReason(Term::atom("because")))),
         }
     }
+}
+
+// L1: as on a BEAM, which stores nothing about such a link.
+#[tokio::test]
+async fn a_link_to_a_process_that_does_not_exist_is_answered_without_a_proxy() {
+    const LINKS: u32 = 100;
+    let epmd = Epmd::start();
+    let node = Node::builder().workers(2).build().expect("a node");
+    let cluster = builder(&epmd, "ours").start(&node).await.expect("it joins");
+    let ended = node.spawn(async |_: Process<Term>| ());
+    in_time("the end", ended.ended()).await;
+    until("the process leaves the table", || node.local_process(ended.id()).is_none()).await;
+    let raw = Ours::start(&epmd, "raw").await;
+    let mut peer = raw.call(cluster.name()).await;
+    let ended = cluster.term_of(ended.id());
+    let of_before = Pid { creation: ended.creation ^ 1, ..ended.clone() };
+    let mut processes = None;
+    for number in 0..LINKS {
+        for to in [&ended, &of_before] {
+            let from = raw.pid(10 + number);
+            peer.send(Control::Link { from: from.clone(), to: to.clone() }, None).await;
+            let Signal { control, payload } = peer.next().await;
+            let Control::Exit { from: of, to: told, reason, .. } = control else {
+                panic!("{control:?}")
+            };
+            assert_eq!((&of, &told), (to, &from));
+            assert!(reason.or(payload).is_some_and(|why| why.is_atom("noproc")));
+        }
+        processes.get_or_insert_with(|| node.processes().len());
+    }
+    let added = node.processes().len().saturating_sub(processes.unwrap_or_default());
+    assert!(added < LINKS as usize / 2, "{added} processes more");
 }

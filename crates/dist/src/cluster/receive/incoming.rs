@@ -343,14 +343,17 @@ impl Handler {
     /// A remote process links to a local one. If no proxy can be created for it, as the process limit is reached, the
     /// request is dropped.
     fn link(&self, theirs: &Pid, to: &Pid) {
+        let ids = &self.core.ids;
+        // WHY first: a link to a process that does not exist creates no proxy.
+        let ours = ids.ours(to).filter(|ours| ids.node.local_process(*ours).is_some());
+        let Some(ours) = ours else {
+            // Also for a process of an earlier incarnation of this node. After the messages of one that has ended (M2).
+            let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+            let exit = Control::exit(flags, to.clone(), theirs.clone(), why);
+            return self.core.send_after_pending(&self.connection, theirs, None, exit);
+        };
         let Some(name) = self.core.proxy(theirs).map(|pid| LocalProcess::from(&pid)) else {
             return;
-        };
-        let Some(ours) = self.core.ids.ours(to) else {
-            // Also for a process of an earlier incarnation of this node.
-            let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
-            let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
-            return self.connection.answer(None, control, payload);
         };
         self.core.linked(ours, theirs, &name);
     }
