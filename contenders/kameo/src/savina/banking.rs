@@ -16,14 +16,11 @@ use crate::Outcome;
 struct Account {
     balance: i64,
     tally: Tally,
+    teller: ActorRef<Teller>,
 }
 
 /// Subtract the amount, deposit it at the destination, and answer the teller.
-struct Transfer {
-    amount: i64,
-    destination: ActorRef<Account>,
-    teller: ActorRef<Teller>,
-}
+struct Transfer(i64, ActorRef<Account>);
 
 /// Add an amount.
 struct Deposit(i64);
@@ -38,13 +35,13 @@ struct Balance(i64, Tally);
 impl Message<Transfer> for Account {
     type Reply = ();
 
-    async fn handle(&mut self, transfer: Transfer, _: &mut Context<Self, ()>) {
+    async fn handle(&mut self, Transfer(amount, destination): Transfer, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
-        self.balance -= transfer.amount;
+        self.balance -= amount;
         self.tally.sent += 1;
-        let confirmed = transfer.destination.ask(Deposit(transfer.amount)).send().await;
+        let confirmed = destination.ask(Deposit(amount)).send().await;
         self.tally.received += u64::from(confirmed.is_ok());
-        self.tally.sent += u64::from(transfer.teller.tell(Done).send().await.is_ok());
+        self.tally.sent += u64::from(self.teller.tell(Done).send().await.is_ok());
     }
 }
 
@@ -68,7 +65,6 @@ impl Message<Report> for Account {
 
 /// Sends all transfers and counts the answers.
 struct Teller {
-    accounts: Vec<ActorRef<Account>>,
     n: u64,
     tally: Tally,
     root: UnboundedSender<Tally>,
@@ -87,17 +83,16 @@ impl Teller {
 }
 
 impl Actor for Teller {
-    type Args = Self;
+    type Args = (Self, Vec<ActorRef<Account>>);
     type Error = Infallible;
 
-    async fn on_start(mut teller: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
-        for transfer in transfers(teller.accounts.len() as u64, teller.n) {
-            let order = Transfer {
-                amount: transfer.amount,
-                destination: teller.accounts[transfer.destination].clone(),
-                teller: myself.clone(),
-            };
-            let sent = teller.accounts[transfer.source].tell(order).send().await;
+    async fn on_start(
+        (mut teller, accounts): Self::Args,
+        _: ActorRef<Self>,
+    ) -> Result<Self, Infallible> {
+        for transfer in transfers(accounts.len() as u64, teller.n) {
+            let order = Transfer(transfer.amount, accounts[transfer.destination].clone());
+            let sent = accounts[transfer.source].tell(order).send().await;
             teller.tally.sent += u64::from(sent.is_ok());
             consume_budget().await;
         }
@@ -121,13 +116,15 @@ pub(crate) async fn banking(count: u64, n: u64, reps: u64) -> Outcome {
     let (mut elapsed, mut tally, mut sum) = (Duration::ZERO, Tally::default(), 0);
     for _ in 0..reps {
         let (root, mut done) = unbounded_channel();
-        let account = || Account { balance: BALANCE, tally: Tally::default() };
 
         let start = Instant::now();
-        let accounts: Vec<_> =
-            (0..count).map(|_| Account::spawn_with_mailbox(account(), unbounded())).collect();
-        let teller = Teller { accounts: accounts.clone(), n, tally: Tally::default(), root };
-        Teller::spawn_with_mailbox(teller, unbounded());
+        let teller = Teller::prepare_with_mailbox(unbounded());
+        let open = |_| {
+            let (tally, teller) = (Tally::default(), teller.actor_ref().clone());
+            Account::spawn_with_mailbox(Account { balance: BALANCE, tally, teller }, unbounded())
+        };
+        let accounts: Vec<_> = (0..count).map(open).collect();
+        teller.spawn((Teller { n, tally: Tally::default(), root }, accounts.clone()));
         tally += done.recv().await.unwrap_or_default();
         elapsed += start.elapsed();
 

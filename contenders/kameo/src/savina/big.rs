@@ -1,5 +1,6 @@
 //! `big`: actors that ping each other at random.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,8 +13,8 @@ use crate::Outcome;
 use crate::asking::{Tell, Told};
 
 /// Member of the crowd.
-#[derive(Actor)]
 struct Member {
+    number: usize,
     draws: DrawStream,
     left: u64,
     members: Arc<[ActorRef<Member>]>,
@@ -21,17 +22,14 @@ struct Member {
     root: UnboundedSender<()>,
 }
 
-/// Begin: these are the members.
-struct Members(Arc<[ActorRef<Member>]>);
-
-/// A ping of this member.
-struct Ping(ActorRef<Member>);
+/// A ping, with the number of its sender.
+struct Ping(usize);
 
 struct Pong;
 
 impl Member {
     /// Pings another member, or reports that none is left to ping.
-    async fn go_on(&mut self, myself: &ActorRef<Member>) {
+    async fn go_on(&mut self) {
         if self.left == 0 {
             // Cannot fail: the root waits for this report.
             let _ = self.root.send(());
@@ -39,17 +37,18 @@ impl Member {
         }
         self.left -= 1;
         let partner = self.draws.below(self.members.len() as u64) as usize;
-        let ping = Ping(myself.clone());
+        let ping = Ping(self.number);
         self.tally.sent += u64::from(self.members[partner].tell(ping).send().await.is_ok());
     }
 }
 
-impl Message<Members> for Member {
-    type Reply = ();
+impl Actor for Member {
+    type Args = Self;
+    type Error = Infallible;
 
-    async fn handle(&mut self, Members(members): Members, context: &mut Context<Self, ()>) {
-        self.members = members;
-        self.go_on(context.actor_ref()).await;
+    async fn on_start(mut member: Self, _: ActorRef<Self>) -> Result<Self, Infallible> {
+        member.go_on().await;
+        Ok(member)
     }
 }
 
@@ -58,16 +57,16 @@ impl Message<Ping> for Member {
 
     async fn handle(&mut self, Ping(from): Ping, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
-        self.tally.sent += u64::from(from.tell(Pong).send().await.is_ok());
+        self.tally.sent += u64::from(self.members[from].tell(Pong).send().await.is_ok());
     }
 }
 
 impl Message<Pong> for Member {
     type Reply = ();
 
-    async fn handle(&mut self, _: Pong, context: &mut Context<Self, ()>) {
+    async fn handle(&mut self, _: Pong, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
-        self.go_on(context.actor_ref()).await;
+        self.go_on().await;
     }
 }
 
@@ -88,18 +87,18 @@ pub(crate) async fn big(processes: u64, n: u64) -> Outcome {
     let mut tally = Tally::default();
 
     let start = Instant::now();
-    let member = |number| Member {
-        draws: DrawStream::new(number),
-        left: n,
-        members: Arc::new([]),
-        tally: Tally::default(),
-        root: root.clone(),
-    };
-    let members: Arc<[_]> = (0..processes)
-        .map(|number| Member::spawn_with_mailbox(member(number), unbounded()))
-        .collect();
-    for member in members.iter() {
-        member.tell(Members(Arc::clone(&members))).send().await?;
+    let prepared: Vec<_> =
+        (0..processes).map(|_| Member::prepare_with_mailbox(unbounded())).collect();
+    let members: Arc<[_]> = prepared.iter().map(|member| member.actor_ref().clone()).collect();
+    for (number, member) in prepared.into_iter().enumerate() {
+        member.spawn(Member {
+            number,
+            draws: DrawStream::new(number as u64),
+            left: n,
+            members: Arc::clone(&members),
+            tally: Tally::default(),
+            root: root.clone(),
+        });
     }
     for _ in 0..processes {
         done.recv().await;
