@@ -43,7 +43,7 @@ pub fn print(text: &str) -> Result<(), Problem> {
 
 /// Prints a line to standard error.
 ///
-/// WHY errors are ignored: a message that nobody can read must not change what the command does.
+/// WHY errors are ignored: a lost message must not change what the command does.
 /// `eprintln!` panics if standard error is closed or full.
 pub fn print_error(line: &str) {
     // WHY one write: the lines of programs that share standard error are not mixed.

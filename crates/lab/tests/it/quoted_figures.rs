@@ -1,5 +1,6 @@
 //! Checks that the tables of measured figures in documents hold the medians of the stored run they
-//! name, and say so if that run measured other code than the present.
+//! name, and say so if that run measured other code than the present, and that its contenders have done
+//! the same work.
 //!
 //! With `PURLIN_UPDATE_FIGURES=1` the test writes the medians into the tables instead: after a new
 //! run, replace its id in the documents and run the test once with it.
@@ -40,6 +41,25 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Least time of a step of `work` in nanoseconds: each multiplies the result of the step before and adds,
+/// which takes four cycles, at 5 GHz.
+const SHORTEST_STEP: f64 = 0.8;
+
+/// Checks that every contender has computed every step of `bounded-buffer`. A compiler may combine steps.
+fn check_steps(run: &Value) {
+    let cores = run["host"]["cores"].as_f64().expect("the number of cores");
+    for result in run["results"].as_array().expect("results") {
+        if result["experiment"] != "bounded-buffer" || result["principal"] != true {
+            continue;
+        }
+        let per_item = result["median"].as_f64().expect("a median");
+        let cost = result["params"]["cost"].as_f64().expect("the steps of a piece");
+        // A producer and a consumer compute a piece of each item.
+        let step = per_item * cores / (2.0 * cost);
+        assert!(step >= SHORTEST_STEP, "{} takes {step} ns for a step", result["contender"]);
+    }
+}
+
 /// Compares the table of a document with the run it links to, or updates it; returns the number of
 /// figures compared.
 fn compare(document: &str) -> usize {
@@ -69,6 +89,7 @@ fn compare(document: &str) -> usize {
         if same { "remove" } else { "add" },
     );
 
+    check_steps(&run);
     let median = |experiment: &str, contender: &str| {
         let results = run["results"].as_array().expect("results");
         let primary = results.iter().find(|result| {

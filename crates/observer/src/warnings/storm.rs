@@ -1,4 +1,4 @@
-//! Rule: a restart storm, in which a supervisor, or a child with an intensity of its own, is close to or past its
+//! Rule: a restart storm, in which a supervisor, or a child with its own intensity, is close to or past its
 //! restart intensity.
 //!
 //! *Detects*: at least [`FEWEST`] restarts within the period that amount to [`NEAR`] of the intensity or more. The
@@ -19,7 +19,7 @@ use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
-     its intensity a supervisor gives up and ends, with all of its children; a child with an intensity of its own is \
+     its intensity a supervisor gives up and ends, with all of its children; a child with its own intensity is \
      given up alone. A higher intensity buys time and mends nothing.";
 
 /// Share of the intensity that raises the warning. There is still time to react.
@@ -41,7 +41,7 @@ pub(super) struct Storms {
     reported: FxHashMap<(ProcessId, Option<OwnIntensityChild>), Duration>,
 }
 
-/// Restarts of a supervisor, or of a child with an intensity of its own, as of the last one.
+/// Restarts of a supervisor, or of a child with its own intensity, as of the last one.
 #[derive(Clone, Debug)]
 struct Restarting {
     supervisor: ProcessId,

@@ -49,7 +49,7 @@ pub enum Subject {
     Process(ProcessId),
     /// Processes that wait for each other: each for the next, and the last for the first.
     Cycle(Vec<ProcessId>),
-    /// A child with a restart intensity of its own, and its supervisor.
+    /// A child with its own restart intensity, and its supervisor.
     Child(ProcessId, OwnIntensityChild),
     /// A name, and the last process registered under it.
     Name(Name, ProcessId),

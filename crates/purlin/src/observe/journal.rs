@@ -72,7 +72,7 @@ pub struct Report {
     pub reason: String,
 }
 
-/// Restart statistics of a supervisor, or of a child with a restart intensity of its own.
+/// Restart statistics of a supervisor, or of a child with its own restart intensity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restarts {
@@ -95,7 +95,7 @@ pub struct Restarts {
     pub period: Duration,
 }
 
-/// A child with a restart intensity of its own.
+/// A child with its own restart intensity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct OwnIntensityChild {
@@ -113,7 +113,7 @@ pub struct Crashes {
     pub crashes: Vec<Arc<Crash>>,
     /// Supervisor reports.
     pub reports: Vec<Arc<Report>>,
-    /// Restart statistics: first by supervisor, then by child with an intensity of its own; of each, the one with the
+    /// Restart statistics: first by supervisor, then by child with its own intensity; of each, the one with the
     /// latest restart is last.
     pub restarts: Vec<Restarts>,
     /// Number of all crashes since the node started.

@@ -151,7 +151,7 @@ async fn a_key_that_panics_when_dropped_stays_alone() {
     assert!(registry.keys(&pid).is_empty());
 }
 
-/// A key that panics if it is told to.
+/// Key whose hash and comparison panic on request.
 #[derive(Clone)]
 struct Fussy {
     number: u32,
