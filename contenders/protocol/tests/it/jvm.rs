@@ -59,7 +59,7 @@ fn compiled(name: &str) -> Option<(PathBuf, PathBuf)> {
             return false;
         }
         let mut compiler = Command::new(&javac);
-        compiler.args(["--release", OLDEST, "-Xlint:all,-path", "-Werror", "-cp"]);
+        compiler.args(["--release", OLDEST, "-Xlint:all,-path,-serial", "-Werror", "-cp"]);
         compiler.arg(folder.join("lib/*")).arg("-d").arg(folder.join("classes"));
         compiler
             .args(files.iter().filter(|file| file.extension().is_some_and(|end| end == "java")));

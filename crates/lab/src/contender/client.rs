@@ -249,6 +249,19 @@ fn set_extra(reply: &mut Reply, name: &str, bytes: Option<u64>) {
     reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));
 }
 
+/// Kills a program and what it has started. WHY its whole process group: the program may be a script.
+#[cfg(unix)]
+fn kill(child: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    // An error says that no process of the group is left.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn kill(child: &mut Child) {
+    let _ = child.kill();
+}
+
 impl Drop for Client {
     fn drop(&mut self) {
         if let Some(mut input) = self.input.take()
@@ -257,8 +270,34 @@ impl Drop for Client {
             let _ = writeln!(input, "{}", json!({"op": "quit"}));
         }
         if self.broken || self.wait(FAREWELL).is_none() {
-            let _ = self.child.kill();
+            kill(&mut self.child);
             let _ = self.child.wait();
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use purlin_polling::until;
+
+    use super::*;
+
+    // WHY real time: the wrapper is killed when it has ignored `quit` for two seconds.
+    #[test]
+    fn a_program_that_a_script_has_started_is_killed_with_it() {
+        let script = r#"sleep 100000 & echo "{\"version\": \"1\", \"experiments\": [], \"os_pid\": $!}"; wait"#;
+        let arguments = ["-c", script].map(Into::into).into();
+        let command = CommandLine { program: "sh".into(), arguments, variables: Vec::new() };
+        // WHY long: a failed start would hide the fault.
+        let limit = Duration::from_secs(600);
+        let started = Client::start(&command, limit, &Interrupt::default());
+        let (client, hello) = started.unwrap_or_else(|failure| panic!("{failure:?}"));
+        let stat = format!("/proc/{}/stat", hello.os_pid.expect("the process id of sleep"));
+        let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z"));
+        assert!(runs());
+        drop(client);
+        until("the program is killed", || !runs());
     }
 }

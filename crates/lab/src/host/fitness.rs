@@ -212,7 +212,9 @@ impl StealWatch {
 const STEAL_ADVICE: &str = "measure on a machine of its own, or at a quieter hour";
 
 fn stolen(during: &str, percent: f64) -> String {
-    format!("{during}: the hypervisor gave {percent:.1} % of the time to others")
+    format!(
+        "{during}: the hypervisor gave {percent:.1} % of the time in which it had work to others"
+    )
 }
 
 impl Ticks {

@@ -3,10 +3,11 @@
 //! The formats are those of proc(5) and of the kernel's documents `accounting/psi` and
 //! `admin-guide/cputopology`. A value that is missing or malformed is `None`.
 
-/// CPU time of all cores since boot, in ticks.
+/// CPU time since boot in which a core had work, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticks {
-    all: u64,
+    /// All time but the fourth and fifth field, in which a core was idle or waited for I/O.
+    busy: u64,
     stolen: u64,
 }
 
@@ -16,17 +17,19 @@ impl Ticks {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let fields = line.split_whitespace().map(str::parse);
         let fields: Vec<u64> = fields.collect::<Result<_, _>>().ok()?;
-        // WHY: the fields after the eighth, guest time, are already included in the first two.
-        Some(Self { all: fields.iter().take(8).sum(), stolen: *fields.get(7)? })
+        let &[user, nice, system, _, _, irq, softirq, stolen] = fields.first_chunk()?;
+        // WHY not the fields after the eighth, guest time: the first two include them.
+        let busy = [user, nice, system, irq, softirq, stolen].into_iter().sum();
+        Some(Self { busy, stolen })
     }
 
-    /// Returns the ticks stolen since `earlier`, and their percentage of all ticks: time the
-    /// hypervisor gave to other guests although this machine had work. Returns `None` if no time
-    /// has passed.
+    /// Returns the ticks stolen since `earlier`, time the hypervisor gave to other guests although
+    /// this machine had work, and their percentage of the time in which it had work. Returns `None`
+    /// if it had none.
     pub(super) fn stolen_since(self, earlier: Self) -> Option<(u64, f64)> {
-        let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
+        let busy = self.busy.checked_sub(earlier.busy).filter(|&busy| busy > 0)?;
         let stolen = self.lost_since(earlier);
-        Some((stolen, 100.0 * stolen as f64 / all as f64))
+        Some((stolen, 100.0 * stolen as f64 / busy as f64))
     }
 
     /// Returns the ticks stolen since `earlier`, even if no time has passed.
@@ -65,12 +68,13 @@ mod tests {
 
     #[test]
     fn steal_time_is_the_difference_of_two_readings() {
-        let stat = |user, stolen| {
+        let stat = |user, idle, stolen| {
             Ticks::read(&format!(
-                "cpu  {user} 2116507 992707 3327355 29651 0 6082 {stolen} 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 5\n"
+                "cpu  {user} 2116507 992707 {idle} 29651 0 6082 {stolen} 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 5\n"
             ))
         };
-        let (before, after) = (stat(2_683_018, 13_554).unwrap(), stat(2_683_198, 13_574).unwrap());
+        let before = stat(2_683_018, 3_327_355, 13_554).unwrap();
+        let after = stat(2_683_198, 3_330_000, 13_574).unwrap();
         assert_eq!(after.stolen_since(before), Some((20, 10.0)));
         assert_eq!((after.lost_since(before), before.lost_since(before)), (20, 0));
         assert_eq!(before.stolen_since(before), None);

@@ -150,24 +150,15 @@ const model = (() => {
     );
   }
 
-  // A ratio above 1 means that the other contender costs more. The orientation of a file's quotient
-  // is derived from its medians.
+  // A ratio says how many times worse the contender is. It is the median of the rounds' ratios, which may be on the
+  // other side of 1 than the quotient of the medians.
   function readRatio(raw, index, find, experiments) {
     const experiment = experiments.find((known) => known.id === text(raw.experiment));
     const [contender, against] = [find(index, text(raw.contender)), find(index, text(raw.against))];
     const variant = text(raw.variant);
     const mine = compared(experiment, contender, variant);
     const theirs = compared(experiment, against, "");
-    let [value, low, high] = [number(raw.ratio), number(raw.low), number(raw.high)];
-    const higher = experiment?.better === "higher";
-    let plain = true;
-    if (value > 0 && mine?.median > 0 && theirs?.median > 0) {
-      const quotient = Math.log(mine.median / theirs.median);
-      plain = Math.abs(Math.log(value) - quotient) <= Math.abs(Math.log(value) + quotient);
-    }
-    if (plain === higher && value) {
-      [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
-    }
+    const [value, low, high] = [number(raw.ratio), number(raw.low), number(raw.high)];
     // WHY no verdict from the interval: the lab's takes all ratios of a run together.
     const verdict = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : "";
     const name = contender && (variant ? `${contender.label} · ${variant}` : contender.label);

@@ -102,6 +102,8 @@ struct Evidence {
     probability: Option<f64>,
     /// How many times worse, before the interval is widened.
     ratio: Option<Interval>,
+    /// Whether the typical difference that the test examines is worse (`Greater`).
+    way: Option<Ordering>,
 }
 
 impl Evidence {
@@ -121,7 +123,9 @@ impl Evidence {
         }
         let inflation = stats::persistence(&[over, under]);
         let probability = stats::rank_sum(over, under, inflation);
-        Self { rounds, inflation, probability, ratio: ratio(over, under) }
+        let medians = stats::median(over).zip(stats::median(under));
+        let way = medians.and_then(|(over, under)| over.partial_cmp(&under));
+        Self { rounds, inflation, probability, ratio: ratio(over, under), way }
     }
 
     /// Returns the statistics of pairs; a larger ratio of first to second is worse.
@@ -142,11 +146,12 @@ impl Evidence {
             Interval { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() }
         });
         let probability = stats::sign_test(&differences, inflation);
-        Self { rounds, inflation, probability, ratio }
+        let way = stats::median(&differences).and_then(|median| median.partial_cmp(&0.0));
+        Self { rounds, inflation, probability, ratio, way }
     }
 
     fn of_too_few(rounds: usize) -> Self {
-        Self { rounds, inflation: 1.0, probability: None, ratio: None }
+        Self { rounds, inflation: 1.0, probability: None, ratio: None, way: None }
     }
 }
 
@@ -158,7 +163,6 @@ fn pairs(over: &ResultEntry, under: &ResultEntry) -> Vec<(f64, f64)> {
 
 fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool) -> Moved {
     let medians = [old, new].map(|one| stats::median(&one.samples).unwrap_or(f64::NAN));
-    let higher = new.better == "higher";
     let Evidence { rounds, inflation, .. } = evidence;
     let ratio = evidence.ratio.map(|ratio| ratio.widened(inflation.sqrt()));
     let distinct = ratio.is_none_or(|ratio| {
@@ -168,8 +172,7 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
     // contradict.
     let way = match ratio {
         Some(ratio) => ratio.value.partial_cmp(&1.0),
-        None if higher => medians[0].partial_cmp(&medians[1]),
-        None => medians[1].partial_cmp(&medians[0]),
+        None => evidence.way,
     };
     let verdict = match way {
         Some(Ordering::Greater) if differs && distinct => Verdict::Worse,
@@ -237,6 +240,17 @@ mod tests {
         assert_eq!(moved.verdict, Verdict::Indistinguishable);
         let few = figure(&[1, 2, 3, 4, 5], &[5.0; 5]);
         assert_eq!(judge(&[(&old, &few)], Rounds::Unrelated)[0].ratio, None);
+    }
+
+    #[test]
+    fn without_a_ratio_the_verdict_has_the_direction_of_the_differences() {
+        let rounds: Vec<usize> = (1..=11).collect();
+        let old: Vec<f64> = rounds.iter().map(|&round| round as f64).collect();
+        let mut new: Vec<f64> = old.iter().map(|sample| sample + 0.1).collect();
+        // The median falls, although ten of eleven rounds are worse.
+        new[10] = -5.0;
+        let moved = judged(&figure(&rounds, &old), &figure(&rounds, &new));
+        assert_eq!((moved.ratio, moved.verdict), (None, Verdict::Worse));
     }
 
     #[test]

@@ -241,7 +241,7 @@ impl<'a> Session<'a> {
             experiment: self.experiment.id,
             params: &params,
             // WHY: the protocol's numbers are below 2^63.
-            seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
+            seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) & i64::MAX as u64,
             round,
             mode: self.experiment.mode,
         };

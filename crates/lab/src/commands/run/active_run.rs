@@ -205,6 +205,7 @@ impl ActiveRun {
                         self.conclude(experiment, *outcome);
                     }
                     self.document.interrupted = true;
+                    self.warn_at_once(steal.warning(experiment.id))?;
                     self.store()?;
                     return Ok(self.broken_off());
                 }
