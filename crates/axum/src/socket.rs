@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use purlin::consume_budget;
 use tokio::sync::watch;
 use tokio::time::{Sleep, sleep};
 
@@ -43,6 +44,9 @@ impl Socket {
     ///
     /// *Cancellation*: loses no frame.
     pub async fn recv(&mut self) -> Option<Result<Message, Error>> {
+        // WHY first: with frames that are always ready no other await ends the turn, and in a `select!` the
+        // receive next to it would wait for the next turn.
+        consume_budget().await;
         if self.closing.is_none() {
             tokio::select! {
                 frame = self.socket.recv() => return frame,
@@ -88,7 +92,9 @@ impl Socket {
                 let _ = socket.send(Message::Close(Some(close))).await;
                 *frame = None;
             }
-            while let Some(Ok(_)) = socket.recv().await {}
+            while let Some(Ok(_)) = socket.recv().await {
+                consume_budget().await;
+            }
         };
         tokio::select! {
             () = handshake => {}

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Exit, ExitReason, Message, Process, receive};
+use purlin::{Exit, ExitReason, Message, Process, consume_budget, receive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -70,6 +70,8 @@ async fn serve(me: &mut Process<Mail>, client: &mut Client, shared: &Shared) -> 
     let mut is_up = shared.store.subscribe(changes).map_err(io::Error::other)?;
     client.send(notice(is_up)).await?;
     let farewell = loop {
+        // WHY: with requests that are always ready no other await ends the turn, and no mail is received.
+        consume_budget().await;
         tokio::select! {
             // WHY: the end of a request is followed by what happened during it.
             biased;

@@ -14,12 +14,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use purlin::Process;
 use purlin::supervisor::{ChildSpec, ChildTemplate, DynamicSupervisorRef, SupervisorSpec};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 use crate::Failure;
 use crate::database::Database;
 
 /// Connections at a time; further ones are closed.
 const CONNECTIONS: usize = 32;
+/// Pause after a connection that cannot be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time limit of a request's head.
 const HEAD: Duration = Duration::from_secs(10);
 
@@ -47,7 +50,7 @@ pub(crate) fn page(listener: TcpListener, database: Database) -> SupervisorSpec 
         .child(acceptor.backoff(Duration::from_millis(100), Duration::from_secs(10)))
 }
 
-/// Accepts connections. Ends, to be restarted later, if the system has no more file descriptors, for example.
+/// Accepts connections.
 async fn acceptor(
     _me: Process<()>,
     listener: Arc<TcpListener>,
@@ -56,9 +59,17 @@ async fn acceptor(
     let connections: DynamicSupervisorRef<Arguments> =
         DynamicSupervisorRef::whereis("connections")?;
     loop {
-        let (stream, _peer) = listener.accept().await?;
-        // At the limit the connection is closed.
-        let _ = connections.start_child((stream, database.clone())).await;
+        match listener.accept().await {
+            // At the limit the connection is closed.
+            Ok((stream, _peer)) => {
+                let _ = connections.start_child((stream, database.clone())).await;
+            }
+            // The system may have no more file descriptors.
+            Err(error) => {
+                tracing::warn!(%error, "a connection cannot be accepted");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
     }
 }
 

@@ -1,15 +1,20 @@
 //! WebSockets as processes.
 
+use std::io::Write;
+use std::thread;
+
 use axum::Router;
 use axum::extract::ws::{Message as Frame, WebSocketUpgrade};
 use axum::response::Response;
 use axum::routing::get as route;
 use futures_util::SinkExt;
-use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions, whereis};
+use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions, whereis, yield_now};
 use purlin_axum::{Connection, Socket};
+use tokio::time::timeout;
+use tokio_tungstenite::MaybeTlsStream;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::support::{Any, Http, get, next, serve, websocket};
+use crate::support::{Any, HANG, Http, get, next, serve, websocket};
 
 /// Sends each message of the mailbox to the client, and each frame of the client back to it.
 async fn session(mut me: Process<String>, mut socket: Socket) -> Result<(), axum::Error> {
@@ -34,8 +39,24 @@ async fn upgrade(connection: Connection, upgrade: WebSocketUpgrade) -> Response 
     connection.websocket(upgrade, options, session)
 }
 
+/// Ends with the first message, and drops the frames of the client.
+async fn sink(mut me: Process<()>, mut socket: Socket) -> Result<(), axum::Error> {
+    loop {
+        tokio::select! {
+            () = me.receive() => return Ok(()),
+            frame = socket.recv() => if frame.transpose()?.is_none() {
+                return Ok(());
+            },
+        }
+    }
+}
+
+async fn upgrade_to_sink(connection: Connection, upgrade: WebSocketUpgrade) -> Response {
+    connection.websocket(upgrade, SpawnOptions::new().name("sink"), sink)
+}
+
 fn app() -> Router {
-    Router::new().route("/ws", route(upgrade))
+    Router::new().route("/ws", route(upgrade)).route("/sink", route(upgrade_to_sink))
 }
 
 #[purlin::test]
@@ -53,6 +74,42 @@ async fn a_websocket_is_a_process_with_a_mailbox_and_options(me: Process<()>) ->
     client.close(None).await?;
     while next(&mut client).await.is_ok_and(|frame| frame.is_some()) {}
     session.ended().await;
+    Ok(())
+}
+
+// Frames that are always ready would keep the session in one turn.
+#[purlin::test]
+async fn a_session_receives_although_its_client_never_stops_sending(
+    me: Process<()>,
+) -> Result<(), Any> {
+    let (_web, at) = serve(&me, app(), |server| server).await;
+    let client = websocket(at, "/sink").await?;
+    let MaybeTlsStream::Plain(socket) = client.into_inner() else { unreachable!("no TLS") };
+    let mut socket = socket.into_std()?;
+    socket.set_nonblocking(false)?;
+    let begins = async {
+        loop {
+            match whereis::<()>("sink") {
+                Ok(sink) => return sink,
+                Err(_) => yield_now().await,
+            }
+        }
+    };
+    let sink = timeout(HANG, begins).await?;
+    let flood = thread::spawn(move || {
+        // Empty binary frames with a mask of zeros.
+        let frames = [0x82, 0x80, 0, 0, 0, 0].repeat(10_000);
+        while socket.write_all(&frames).is_ok() {}
+    });
+    let receives = async {
+        while sink.info().reductions < 10_000 {
+            yield_now().await;
+        }
+        sink.send(());
+        sink.ended().await
+    };
+    assert_eq!(timeout(HANG, receives).await?, ExitReason::Normal);
+    flood.join().expect("it ends with the connection");
     Ok(())
 }
 

@@ -25,6 +25,9 @@ use tokio::time::sleep;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
+/// Length of the longest line, without its line feed.
+const LONGEST: usize = LARGEST as usize;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -132,15 +135,18 @@ impl Lines {
     /// Returns the lines that have arrived, at least one, each with a line feed at its end.
     async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            if let Some(end) = self.bytes.iter().rposition(|byte| *byte == b'\n') {
-                let rest = self.bytes.split_off(end + 1);
+            let lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
+            let valid = lines.take_while(|line| line.ends_with(b"\n") && line.len() <= LONGEST + 1);
+            let end = valid.map(<[u8]>::len).sum();
+            if end > 0 {
+                let rest = self.bytes.split_off(end);
                 return Ok(Some(std::mem::replace(&mut self.bytes, rest)));
             }
-            if self.ended {
+            if self.ended && self.bytes.is_empty() {
                 return Ok(None);
             }
-            if self.bytes.len() > LARGEST as usize {
-                return Err(io::Error::other(format!("a line exceeds {LARGEST} bytes")));
+            if self.bytes.len() > LONGEST {
+                return Err(io::Error::other(format!("a line exceeds {LONGEST} bytes")));
             }
             if self.input.read_buf(&mut self.bytes).await? == 0 {
                 self.ended = true;
