@@ -49,6 +49,11 @@ impl Readiness {
 /// | `/livez` | the node runs processes: the answer comes from one | no answer |
 /// | `/readyz` | the application of this name runs, [`Readiness`] is `true`, and the server does not stop | 503, and the reason as text |
 ///
+/// A probe is a connection of its server. At the limit
+/// ([`Server::max_connections`](crate::Server::max_connections)) it waits until another one ends, and
+/// Kubernetes restarts a program whose `/livez` does not answer in time. If clients may hold all
+/// connections, as with WebSockets, serve the probes on another port, by a second server.
+///
 /// ```
 /// use axum::Router;
 /// use purlin_axum::{Readiness, probes};
