@@ -4,6 +4,7 @@
 //! does not await would fill it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use purlin::{Node, ProcessDetails, ProcessId};
@@ -33,14 +34,14 @@ impl Questions {
     }
 
     fn ask(&self, node: &Node, id: ProcessId) -> Answer {
-        let mut unanswered = self.lock();
-        if let Some(answer) = unanswered.get(&id) {
-            return answer.clone();
-        }
         let (sender, answer) = watch::channel(None);
-        unanswered.insert(id, answer.clone());
+        match self.lock().entry(id) {
+            Entry::Occupied(unanswered) => return unanswered.get().clone(),
+            Entry::Vacant(place) => place.insert(answer.clone()),
+        };
         let question = Unanswered { questions: self.clone(), id };
         let details = node.process_details(id);
+        // WHY without the lock: a runtime that shuts down drops the task, and the question, here.
         tokio::spawn(async move {
             let details = details.await;
             drop(question);
