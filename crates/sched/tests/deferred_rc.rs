@@ -167,7 +167,8 @@ fn a_worker_frees_deferred_cells_before_it_sleeps() {
 #[test]
 fn a_worker_frees_deferred_cells_before_it_stops() {
     let Owner { scheduler, address, may_end, will_is_done } = owner();
-    assert_eq!(scheduler.stop(Duration::ZERO), Stopped::Except(1));
+    // WHY no number: sysmon may have handed the core off, or may not have ended yet.
+    assert!(matches!(scheduler.stop(Duration::ZERO), Stopped::Except(_)));
     may_end.send(()).expect("the owner waits");
     will_is_done.recv_timeout(HANG).expect("the will is done");
     drop(address);
