@@ -344,3 +344,12 @@ fn a_failing_step_ends_the_checks_and_is_printed() {
     assert!(said.contains("with status 7: scripts/check-lints.sh"), "{said}");
     assert!(!said.contains("== docs"), "{said}");
 }
+
+// With the commands of this machine: the changes are made with `sed`.
+#[test]
+fn every_planted_mistake_of_the_log_applies_to_the_code() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/mutate-log.sh");
+    let output = Command::new(script).arg("--check").output().expect("bash is there");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}
