@@ -7,7 +7,8 @@
 //!    └─ workers   supervisor: a process for each worker
 //! ```
 //!
-//! They are stopped in reverse order, so the page shows how the workers finish their jobs.
+//! They are stopped in reverse order, so the page shows how the workers finish their jobs. Before that, `prep_stop` keeps
+//! all workers from claiming further jobs: their supervisor stops them one after the other.
 //!
 //! | module | role |
 //! |---|---|
@@ -25,6 +26,8 @@ use std::env;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use purlin::application::{self, ApplicationSpec};
@@ -91,9 +94,11 @@ async fn run(listener: TcpListener, database: Database, workers: u16) -> ExitCod
     if let Ok(address) = listener.local_addr() {
         println!("page at http://{address}/");
     }
+    let stopping = Arc::new(AtomicBool::new(false));
     let tree = SupervisorSpec::one_for_one()
         .child(ChildSpec::supervisor("page", page::page(listener, database.clone())))
-        .child(ChildSpec::supervisor("workers", worker::workers(workers, &database)));
-    let jobs = ApplicationSpec::new("jobs", tree).shutdown(SHUTDOWN);
+        .child(ChildSpec::supervisor("workers", worker::workers(workers, &database, &stopping)));
+    let prep_stop = async move || stopping.store(true, Ordering::Relaxed);
+    let jobs = ApplicationSpec::new("jobs", tree).prep_stop(prep_stop).shutdown(SHUTDOWN);
     application::run(jobs).await
 }

@@ -5,6 +5,8 @@
 //!
 //! COST: one connection to the database per worker; five round trips and one flush of the log per job.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, Shutdown, SupervisorSpec};
@@ -19,6 +21,8 @@ use crate::perform::{Job, perform};
 const POLL: Duration = Duration::from_millis(200);
 /// Time limit of an attempt.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Time limit of a worker's stop: it finishes its attempt.
+const SHUTDOWN: Duration = Duration::from_secs(35);
 /// Delay after the first failed attempt. Each further one doubles it.
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
@@ -35,27 +39,36 @@ const FAILED: &str = "
         due = clock_timestamp() + make_interval(secs => $5)
     where id = $1";
 
-/// Returns the supervisor of the workers.
+/// Returns the supervisor of the workers, which claim no job any more once `stopping` is set.
 ///
 /// A worker ends when it loses its connection, and is restarted after a delay. WHY a separate intensity: a database
 /// that is down for an hour is no reason to end the program. Eleven restarts fit into a minute with these delays.
-pub(crate) fn workers(count: u16, database: &Database) -> SupervisorSpec {
+pub(crate) fn workers(
+    count: u16,
+    database: &Database,
+    stopping: &Arc<AtomicBool>,
+) -> SupervisorSpec {
     (0..count).fold(SupervisorSpec::one_for_one().name("workers"), |pool, number| {
-        let database = database.clone();
-        let worker =
-            ChildSpec::worker(format!("worker-{number}"), move |me| worker(me, database.clone()));
+        let (database, stopping) = (database.clone(), Arc::clone(stopping));
+        let worker = ChildSpec::worker(format!("worker-{number}"), move |me| {
+            worker(me, database.clone(), Arc::clone(&stopping))
+        });
         let worker = worker.backoff(Duration::from_millis(100), Duration::from_secs(10));
         let worker = worker.intensity(20, Duration::from_secs(60));
-        // The attempt in progress is finished.
-        pool.child(worker.shutdown(Shutdown::Timeout(LIMIT)))
+        pool.child(worker.shutdown(Shutdown::Timeout(SHUTDOWN)))
     })
 }
 
-async fn worker(mut me: Process<Exit>, database: Database) -> Result<ExitReason, Failure> {
+async fn worker(
+    mut me: Process<Exit>,
+    database: Database,
+    stopping: Arc<AtomicBool>,
+) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
     let mut client = database.connect().await?;
     loop {
-        let pause = if work(&mut client).await? { Duration::ZERO } else { POLL };
+        let claims = !stopping.load(Ordering::Relaxed);
+        let pause = if claims && work(&mut client).await? { Duration::ZERO } else { POLL };
         receive!(me, {
             // The supervisor stops the worker.
             exit => return Ok(exit.reason),

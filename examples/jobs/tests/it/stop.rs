@@ -28,6 +28,27 @@ fn jobs_in_progress_are_finished_at_sigterm_and_others_are_left() {
     assert_eq!(database.query("select count(*) from ledger"), [begun.to_string()]);
 }
 
+// WHY real time: the jobs take a second, so that each worker performs its first one at SIGTERM, or its second.
+#[test]
+fn no_worker_claims_a_job_while_others_are_stopped() {
+    let Some(database) = database() else { return };
+    let (mut program, _) = start(&database, "TERM");
+    database.query(
+        "insert into jobs (payload) select 'wait 1000 add 1 1' from generate_series(1, 100)",
+    );
+    for _ in 0..4 {
+        program.said("attempt 1 of job ").expect("there are four workers");
+    }
+    program.end();
+    let mut begun = 4;
+    while let Some(line) = program.said("") {
+        begun += usize::from(line.starts_with("attempt "));
+    }
+    assert!(begun <= 8, "{begun} jobs were begun");
+    let done = database.query("select count(*) from jobs where state = 'done'");
+    assert_eq!(done, [begun.to_string()]);
+}
+
 #[test]
 fn workers_continue_after_the_database_was_killed() {
     let Some(mut database) = database() else { return };
