@@ -1,5 +1,6 @@
 //! Sysmon: the thread that detects stalled workers and hands their cores to fresh threads.
 
+pub(crate) mod computing;
 pub(crate) mod crowd;
 pub(crate) mod hand_off;
 pub(crate) mod period;

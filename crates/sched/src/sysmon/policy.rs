@@ -28,16 +28,6 @@ use crate::worker::status::CHECK_INTERVAL;
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
-/// Time per unit of work from which processes mostly compute: about what a message costs that
-/// crosses between processors.
-const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
-/// Time per unit of work, at two ticks in a row, from which the processes of a worker that runs alone
-/// seem to compute: several times that of processes that only exchange messages.
-///
-/// WHY alone: on several workers, messages that cross between them make units long, too. WHY two
-/// ticks: so does memory that a program uses for the first time.
-const LONG_UNIT: Duration = Duration::from_nanos(100);
-
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
@@ -155,43 +145,6 @@ pub(crate) fn threshold_for(pace: u64) -> usize {
 /// running (F1).
 pub(crate) fn check_interval_for(pace: u64) -> u32 {
     (pace / 2).clamp(2, CHECK_INTERVAL.into()) as u32
-}
-
-/// Time per unit of work of a worker.
-///
-/// A unit of work is a turn or a unit of budget, such as a message received, and takes 3 to 22 ns
-/// if processes only exchange messages. If it takes much longer, they compute in between, and a
-/// steal costs them little.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnitTime {
-    /// Time since the worker published work. A worker publishes every few dozen turns.
-    since: Duration,
-    unit: Duration,
-    /// The one before.
-    before: Duration,
-}
-
-impl UnitTime {
-    /// Takes a tick of `time` into account in which the worker published `work` units.
-    pub(crate) fn tick(&mut self, time: Duration, work: u64) {
-        self.since += time;
-        let since = self.since.as_nanos() as u64;
-        if let Some(nanos) = since.checked_div(work) {
-            let unit = Duration::from_nanos(nanos);
-            *self = Self { since: Duration::ZERO, unit, before: self.unit };
-        }
-    }
-
-    /// Returns whether the worker's processes mostly compute; `early` applies the lower bound.
-    pub(crate) fn computes(self, early: bool) -> bool {
-        self.unit >= if early { LONG_UNIT } else { COMPUTING_UNIT }
-    }
-
-    /// Returns whether two units in a row were long, which for a worker that runs alone means that
-    /// its processes compute.
-    pub(crate) fn is_long(self) -> bool {
-        self.unit.min(self.before) >= LONG_UNIT
-    }
 }
 
 #[cfg(test)]
@@ -437,31 +390,5 @@ mod tests {
         for (pace, interval) in expected {
             assert_eq!(check_interval_for(pace), interval.min(CHECK_INTERVAL));
         }
-    }
-
-    fn unit_time(ticks: &[u64]) -> UnitTime {
-        let mut it = UnitTime::default();
-        ticks.iter().for_each(|work| it.tick(TICK, *work));
-        it
-    }
-
-    #[test]
-    fn processes_compute_if_a_unit_of_work_takes_long() {
-        let computes = |work, early| unit_time(&[work]).computes(early);
-        assert!(!computes(2001, false) && computes(2000, false), "249 and 250 ns a unit");
-        assert!(!computes(5001, true) && computes(5000, true), "99 and 100 ns a unit");
-        let is_long = |ticks: &[u64]| unit_time(ticks).is_long();
-        assert!(is_long(&[5000, 5000]) && !is_long(&[5000]) && !is_long(&[5000, 5001]));
-    }
-
-    // A worker with long turns publishes its work every few ticks.
-    #[test]
-    fn work_is_compared_with_the_time_since_the_last_was_published() {
-        let computes = |ticks: &[u64]| unit_time(ticks).computes(false);
-        assert!(!computes(&[0]));
-        assert!(!computes(&[0, 4001]));
-        assert!(!computes(&[0, 4001, 0]));
-        assert!(computes(&[0, 4001, 0, 4000]));
-        assert!(computes(&[0, 4001, 0, 4000, 0]), "unchanged until the next work is published");
     }
 }

@@ -44,11 +44,11 @@ use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker, core_count};
+use crate::sysmon::computing::Computing;
 use crate::sysmon::crowd::{Crowd, LATE};
 use crate::sysmon::period::{TICK, period};
 use crate::sysmon::policy::{
-    Action, Decision, Policy, Sample, Snapshot, UnitTime, check_interval_for, threshold_for,
-    turns_per_tick,
+    Action, Decision, Policy, Sample, Snapshot, check_interval_for, threshold_for, turns_per_tick,
 };
 use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
@@ -71,10 +71,6 @@ const SLICE: Duration = Duration::from_micros(100);
 const PREEMPTION_TURNS: u64 = 64;
 /// Number of ticks for which all workers must sleep before sysmon rests.
 const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
-/// Number of ticks for which a load is spread whose processes seem to compute on one worker. WHY a
-/// limit: on several workers, units are long also because they wait for each other. By then load
-/// balancing has made its first trial or compares what several workers get done.
-const EARLY_TICKS: u32 = 50;
 /// Factor by which the steal thresholds grow while overload is tolerated
 /// ([`Balancer::tolerates_overload`]).
 const TOLERANCE: usize = 16;
@@ -98,10 +94,7 @@ pub(crate) struct Sysmon {
     sampled_at: Instant,
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
-    /// Time per unit of work of each worker.
-    unit_times: Box<[UnitTime]>,
-    /// Ticks for which shorter units of work count as computing.
-    early: u32,
+    computing: Computing,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
     since: Box<[Instant]>,
@@ -141,8 +134,7 @@ impl Sysmon {
             scratch: Vec::with_capacity(workers),
             sampled_at: Instant::now(),
             thresholds: vec![INITIAL_THRESHOLD; workers].into(),
-            unit_times: vec![UnitTime::default(); workers].into(),
-            early: 0,
+            computing: Computing::new(workers),
             balancer: Balancer::new(),
             since: vec![Instant::now(); workers].into(),
             used: vec![None; workers].into(),
@@ -190,8 +182,7 @@ impl Sysmon {
                 // The next load may be of another kind.
                 self.balancer = Balancer::new();
                 self.thresholds.fill(INITIAL_THRESHOLD);
-                self.unit_times.fill(UnitTime::default());
-                self.early = 0;
+                self.computing = Computing::new(self.statuses.len());
                 self.trim();
                 calm = 0;
                 self.set_realtime(true);
@@ -246,12 +237,10 @@ impl Sysmon {
         let time = now - std::mem::replace(&mut self.sampled_at, now);
         let timers_until = shared.timers.clock().now() + TICK.as_nanos() as u64;
         let mut steady = self.stalled.is_empty();
-        let alone = self.statuses.iter().filter(|status| status.running().is_some()).count() == 1;
         let crowd = self.crowd.is_full()
             && self.stalled.len() < MAX_STALLED
             && self.priorities != OsPriorities::Unchanged
             && self.stalled.computing().next().is_some();
-        self.early = self.early.saturating_sub(1);
         for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (status.turn(), status.running().is_some());
             let before = before.get(index);
@@ -264,20 +253,13 @@ impl Sysmon {
             let cpu_time = if long { status.thread().cpu_time() } else { None };
             self.crowd.update(index, status, cpu_time);
             let preempted = is_preempted(status, turns, cpu_time, &mut self.used[index]);
-            // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
-            if let Some(before) = before.filter(|before| before.running && running) {
-                let unit_time = &mut self.unit_times[index];
-                unit_time.tick(time, work.saturating_sub(before.work));
-                if alone && unit_time.is_long() {
-                    self.early = EARLY_TICKS;
-                }
-                let computes = unit_time.computes(self.early > 0);
-                self.thresholds[index] = if computes { 0 } else { threshold_for(pace) };
+            // WHY at both ends: the pace of a worker that slept in between is unknown.
+            if before.is_some_and(|before| before.running) && running {
+                self.thresholds[index] = threshold_for(pace);
                 status.set_check_interval(check_interval_for(pace));
-                steady &= self.thresholds[index] == 0 && pace > 0;
+                steady &= pace > 0;
             } else {
-                self.unit_times[index] = UnitTime::default();
                 status.set_check_interval(CHECK_INTERVAL);
                 steady = false;
             }
@@ -296,8 +278,10 @@ impl Sysmon {
             // WHY: these ticks do not count for the placement, and may be many.
             shared.queues.iter().for_each(|queue| queue.set_drains(false));
         } else {
+            self.computing.tick(time, &before, &self.samples);
             self.balance(&before, time);
         }
+        steady &= (0..self.samples.len()).all(|index| self.pace(index) == 0);
         let ticks = self.steady.saturating_add(1);
         let steady = steady && shared.sleep_watch.begin(period(ticks));
         self.steady = if steady { ticks } else { 0 };
@@ -331,7 +315,7 @@ impl Sysmon {
         let shared = &self.launcher.shared;
         let done = before.iter().zip(&self.samples);
         let done: u64 = done.map(|(before, now)| now.work.saturating_sub(before.work)).sum();
-        let short = |index: &usize| self.samples[*index].running && self.thresholds[*index] > 0;
+        let short = |index: &usize| self.samples[*index].running && self.pace(*index) > 0;
         let working = (0..self.samples.len()).filter(short);
         let count = working.clone().count();
         let busiest = working.max_by_key(|&index| self.samples[index].waiting);
@@ -343,9 +327,12 @@ impl Sysmon {
             could_spread: crowd && shared.idle.free() > 0,
             global_queue: !shared.injector.is_empty(),
         });
+        if let Some(result) = self.balancer.take_result() {
+            self.computing.tried(result);
+        }
         let tolerates = self.balancer.tolerates_overload();
         for (index, queue) in shared.queues.iter().enumerate() {
-            let pace = self.thresholds[index];
+            let pace = self.pace(index);
             let (threshold, kept) = match placement {
                 Placement::Spread => (0, 0),
                 // WHY half: as much is kept in the local part.
@@ -365,6 +352,11 @@ impl Sysmon {
                 self.expose(index);
             }
         }
+    }
+
+    /// Returns the steal threshold of a worker before load balancing.
+    fn pace(&self, index: usize) -> usize {
+        if self.computing.computes(index) { 0 } else { self.thresholds[index] }
     }
 
     /// Moves all entries of a core to its stealable queue. Returns `true` if that queue is not
