@@ -38,8 +38,8 @@ pub(crate) struct Computing {
     computes: Box<[bool]>,
     /// Ticks for which shorter units of work count as computing.
     early: u32,
-    /// Whether several workers got less done than one in the last trial, and no worker that runs alone has computed
-    /// since.
+    /// Whether several workers got less done than one in the last trial, and no worker that ran alone
+    /// has computed since.
     refuted: bool,
 }
 
