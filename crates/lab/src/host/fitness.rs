@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::kernel::{Ticks, allowed, listed, pressure};
+use super::smt::{self, SmtProbe};
 use crate::format::tenths;
 use crate::warning::Warning;
 
@@ -42,6 +43,13 @@ pub struct Fitness {
     pub steal_percent: Option<f64>,
     /// The same during the run.
     pub steal_percent_during: Option<f64>,
+    /// Time of independent instructions over that of dependent ones before the run; more than 0.4
+    /// if another hardware thread of the core is busy.
+    #[serde(default)]
+    pub smt_ratio: Option<f64>,
+    /// The same during the run: the median of one measurement before each experiment.
+    #[serde(default)]
+    pub smt_ratio_during: Option<f64>,
     /// The frequency governors, without duplicates.
     pub governors: Option<Vec<String>>,
     /// Whether the frequency may exceed the nominal one.
@@ -101,6 +109,8 @@ impl Fitness {
             busiest: busiest(&system),
             steal_percent: watch.percent(),
             steal_percent_during: None,
+            smt_ratio: SmtProbe::ratio(),
+            smt_ratio_during: None,
             governors: in_policies("scaling_governor"),
             turbo: turbo(),
             mhz: mhz.and_then(|mhz| u32::try_from(mhz).ok()).filter(|&mhz| mhz > 0),
@@ -117,7 +127,9 @@ impl Fitness {
 
     /// Returns the warnings a reader of the figures needs.
     pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+        let smt =
+            self.smt_ratio.and_then(|ratio| smt::warning("the machine before the run", ratio));
+        let mut warnings: Vec<_> = smt.into_iter().collect();
         let mut add = |kind, message: String, advice| {
             warnings.push(Warning::new(kind, message, advice));
         };
@@ -296,6 +308,7 @@ mod tests {
             busy_percent: Some(50.0),
             busiest: vec![Busy { name: "rustc".into(), cores: 0.97 }],
             steal_percent: Some(7.0),
+            smt_ratio: Some(0.6),
             governors: Some(vec!["performance".into(), "powersave".into()]),
             cores_usable: Some(1),
             cores_allowed: Some(2),
@@ -305,9 +318,9 @@ mod tests {
         };
         assert_eq!(
             kinds(&worst),
-            ["machine-loaded", "steal", "quota", "pinned", "governor", "memory-pressure"]
+            ["smt", "machine-loaded", "steal", "quota", "pinned", "governor", "memory-pressure"]
         );
-        assert!(worst.warnings()[0].message.contains("rustc 0.97"));
+        assert!(worst.warnings()[1].message.contains("rustc 0.97"));
     }
 
     #[test]
@@ -315,6 +328,7 @@ mod tests {
         let fit = Fitness {
             busy_percent: Some(1.5),
             steal_percent: Some(0.0),
+            smt_ratio: Some(0.27),
             governors: Some(vec!["performance".into()]),
             cores_usable: Some(4),
             cores_allowed: Some(4),

@@ -4,6 +4,7 @@
 
 mod fitness;
 mod kernel;
+mod smt;
 
 use std::{fs, thread};
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 pub use fitness::{Fitness, StealWatch};
+pub use smt::SmtProbe;
 
 /// The machine, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use crate::commands::output::Ended;
 use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes, sources};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, SamplingMode};
-use crate::host::{Fitness, StealWatch};
+use crate::host::{Fitness, SmtProbe, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
 use crate::options::RunOptions;
@@ -36,6 +36,7 @@ pub(super) struct ActiveRun {
     experiments: Vec<&'static Experiment>,
     budget: Budget,
     steal: StealWatch,
+    smt: SmtProbe,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Runtimes>,
     watch: ReplayCheck<Watcher>,
@@ -67,6 +68,7 @@ impl ActiveRun {
         };
         Self {
             steal: StealWatch::begin(),
+            smt: SmtProbe::default(),
             entrants: Vec::new(),
             asked: Replay::new(
                 past,
@@ -188,6 +190,8 @@ impl ActiveRun {
                 continue;
             }
             self.watch.then.progress.begin(experiment.id);
+            let shared = self.smt.check(experiment.id);
+            self.warn_at_once(shared)?;
             let steal = StealWatch::begin();
             let sampled = sample(
                 experiment,
@@ -359,6 +363,7 @@ impl ActiveRun {
         self.document.warnings = self.all_warnings();
         if let Some(fitness) = &mut self.document.host.fitness {
             fitness.steal_percent_during = self.steal.percent();
+            fitness.smt_ratio_during = self.smt.median();
         }
         let text = json(&self.document)?;
         let value: Value = serde_json::from_str(&text).map_err(|error| unwritten(&error))?;
