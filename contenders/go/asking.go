@@ -23,13 +23,14 @@ func call(p params) sample {
 	counted := make(chan tally)
 	go serve(server, counted)
 	timeout := time.NewTimer(callTimeout)
+	// Buffered, so that the server never blocks on a caller that has timed out. After a timeout the caller takes a
+	// new one, because a late reply may be in this one.
+	reply := make(chan int64, 1)
 	for round := int64(0); round < n; round++ {
 		var due time.Time
 		if round%tripEvery == 0 {
 			due = time.Now()
 		}
-		// Buffered, so that the server never blocks on a caller that has timed out.
-		reply := make(chan int64, 1)
 		server <- request{round, reply}
 		own.sent++
 		timeout.Reset(callTimeout)
@@ -39,6 +40,7 @@ func call(p params) sample {
 				own.received++
 			}
 		case <-timeout.C:
+			reply = make(chan int64, 1)
 		}
 		if round%tripEvery == 0 {
 			trips = append(trips, time.Since(due))

@@ -79,7 +79,11 @@ func timerExpiry(p params) sample {
 	first := time.Now().Add(time.Duration(p.number("after_ms")) * time.Millisecond)
 	for _, x := range within {
 		due := first.Add(time.Duration(x*(spread+1)/drawRange) * time.Millisecond)
-		time.AfterFunc(time.Until(due), func() { expired <- due })
+		// A goroutine for each timer exists before the clock starts. AfterFunc would create it when the timer is due.
+		go func() {
+			time.Sleep(time.Until(due))
+			expired <- due
+		}()
 	}
 	overdue := int64(0)
 	if time.Since(first) > 0 {

@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
-use may::go;
 use purlin_contender::Sample;
+
+use crate::processes::spawn_on_one;
 
 pub(crate) fn monitor_churn(n: u64) -> Sample {
     let (mut sent, mut received) = (0, 0);
 
     let start = Instant::now();
     for _ in 0..n {
-        let coroutine = go!(|| {});
+        let coroutine = spawn_on_one(|| {});
         sent += 1;
         received += u64::from(coroutine.join().is_ok());
     }

@@ -2,15 +2,26 @@
 
 use std::time::Instant;
 
+use may::coroutine::{Builder, JoinHandle};
 use may::go;
 use may::sync::mpsc::{Sender, channel};
 use purlin_contender::{Sample, shares};
 
 use crate::channels::receive;
 
+/// Spawns a coroutine on the first worker.
+///
+/// WHY: without an id may spawns on the workers in turn, and wakes a sleeping one each time. A chain whose links
+/// alternate between two workers takes 30 times as long.
+pub(crate) fn spawn_on_one<T: Send + 'static>(
+    run: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    go!(Builder::new().id(0), run).expect("a stack for the coroutine")
+}
+
 /// Spawns a coroutine that spawns the next one and ends; the last one reports how many ran.
 fn chain(left: u64, ran: u64, root: Sender<u64>) {
-    go!(move || {
+    spawn_on_one(move || {
         if left == 1 {
             let _ = root.send(ran + 1);
         } else {
