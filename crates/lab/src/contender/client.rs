@@ -287,7 +287,7 @@ mod tests {
     // WHY real time: the wrapper is killed when it has ignored `quit` for two seconds.
     #[test]
     fn a_program_that_a_script_has_started_is_killed_with_it() {
-        let script = r#"sleep 100000 & echo "{\"version\": \"1\", \"experiments\": [], \"os_pid\": $!}"; wait"#;
+        let script = r#"read -r hello; sleep 100000 & echo "{\"version\": \"1\", \"experiments\": [], \"os_pid\": $!}"; wait"#;
         let arguments = ["-c", script].map(Into::into).into();
         let command = CommandLine { program: "sh".into(), arguments, variables: Vec::new() };
         // WHY long: a failed start would hide the fault.
