@@ -62,7 +62,7 @@ pub(super) fn warning(during: &str, ratio: f64) -> Option<Warning> {
         "{during}: another hardware thread of the core is busy (independent instructions took {ratio:.2} of the time of \
          dependent ones)"
     );
-    let advice = "measure on a machine of its own, or at a quieter hour: code that computes takes up to twice as long";
+    let advice = "measure on a machine of its own, or at a quieter hour: code that computes takes about twice as long";
     (ratio > SHARED).then(|| Warning::new("smt", message, advice))
 }
 
@@ -80,10 +80,7 @@ fn time(run: fn(u64) -> u64) -> f64 {
 /// Executes the steps in chains that do not depend on each other.
 #[inline(never)]
 fn independent(addend: u64) -> u64 {
-    let mut chains = [0_u64; CHAINS];
-    for (value, start) in chains.iter_mut().zip(0..) {
-        *value = start;
-    }
+    let mut chains: [u64; CHAINS] = [0, 1, 2, 3, 4, 5, 6, 7];
     for _ in 0..STEPS / CHAINS {
         for value in &mut chains {
             *value = step(*value, addend);
