@@ -11,6 +11,9 @@ use crate::waiting::comes;
 
 /// Number of processes that a deferred destructor wakes.
 const WOKEN: usize = 20_000;
+/// Limit of the destructors that remain in the threads that deferred them: crossbeam keeps up to 64
+/// per thread until the thread defers or flushes again, and a worker may park until the node ends.
+const KEPT: usize = 64 * 16;
 
 #[test]
 fn a_deferred_destructor_may_wake_a_process_while_a_worker_uses_its_queue() {
@@ -25,9 +28,9 @@ fn a_deferred_destructor_may_wake_a_process_while_a_worker_uses_its_queue() {
             });
             spawn(async move |_: Process<()>| pin().defer(move || woken.send(())));
         }
-        comes("all are woken", || {
+        comes("all are woken but those of parked workers", || {
             spawn(async |_: Process<()>| pin().flush());
-            received.load(Ordering::Relaxed) == WOKEN
+            received.load(Ordering::Relaxed) >= WOKEN - KEPT
         })
         .await;
     });
