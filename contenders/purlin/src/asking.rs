@@ -65,7 +65,7 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
         delays.start(round);
         tally.sent += 1;
         let answer = server.call(|reply| Ask::Echo(round, reply)).await;
-        tally.received += u64::from(answer == Ok(round));
+        tally.received += u64::from(answer.is_ok_and(|back| back == round));
         delays.back(round);
     }
     let elapsed = start.elapsed();
@@ -87,7 +87,7 @@ pub(crate) async fn call_process(_: Process<()>, n: u64) -> Sample {
         delays.start(round);
         tally.sent += 1;
         let answer = called.call(|reply| Ask::Echo(round, reply)).await;
-        tally.received += u64::from(answer == Ok(round));
+        tally.received += u64::from(answer.is_ok_and(|back| back == round));
         delays.back(round);
     }
     let elapsed = start.elapsed();

@@ -96,6 +96,7 @@ pub use process::send::SendError;
 pub use process::signal_outcome::{ConvertedMessage, SignalOutcome};
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;
+pub use process::unopened::Unopened;
 pub use process::waiter::Waiter;
 pub use process::waker::{current_waker, is_current_waker, poll_again, reschedule};
 pub use reply::{ReplyReceiver, ReplySender, oneshot};

@@ -47,7 +47,7 @@ async fn compute(n: u64, steps: u64, server: Pid<Ask>, root: Pid<Report>) {
     for round in 0..n {
         tally.sent += 1;
         let answer = server.call(|reply| Ask::Echo(round, reply)).await;
-        tally.received += u64::from(answer == Ok(round));
+        tally.received += u64::from(answer.is_ok_and(|back| back == round));
         x = work(x, steps);
     }
     root.send(Report { tally, x });

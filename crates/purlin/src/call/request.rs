@@ -175,13 +175,17 @@ impl<M: Send + 'static> Pid<M> {
         let (to, answer) = oneshot();
         let mut failed = None;
         // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
-        self.address().send_with(message(Reply::new(to)), SendMode::Send, |_, outcome| {
-            failed = match outcome {
-                Ok(_) => None,
-                Err(SendError::NoProcess(_)) => Some(CallError::NoProcess),
-                Err(SendError::Full(_)) => Some(CallError::Full),
-            };
-        });
+        self.address().send_made(
+            || message(Reply::new(to)),
+            SendMode::Send,
+            |_, outcome| {
+                failed = match outcome {
+                    Ok(_) => None,
+                    Err(SendError::NoProcess(_)) => Some(CallError::NoProcess),
+                    Err(SendError::Full(_)) => Some(CallError::Full),
+                };
+            },
+        );
         match failed {
             None => Ok(answer),
             Some(error) => Err(error),

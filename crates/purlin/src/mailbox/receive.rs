@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use purlin_raw::InTurn;
+use purlin_raw::{InTurn, Unopened};
 
 use crate::Process;
 use crate::mailbox::deadline::Deadline;
@@ -26,7 +26,30 @@ impl<M: Send + 'static> Process<M> {
 
     /// Takes the oldest message without waiting (`after 0`). Returns `None` if the mailbox is empty.
     pub fn try_receive(&mut self) -> Option<M> {
+        self.try_receive_unopened().map(Unopened::open)
+    }
+
+    /// Like [`Process::try_receive`], and leaves the message in its envelope.
+    pub(crate) fn try_receive_unopened(&mut self) -> Option<Unopened<M>> {
         if self.is_over() { None } else { self.in_turn(receive) }
+    }
+
+    /// Polls for the oldest message, and leaves it in its envelope.
+    // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
+    #[inline(always)]
+    pub(crate) fn poll_unopened(&mut self, cx: &mut Context<'_>) -> Poll<Unopened<M>> {
+        if !purlin_raw::spend_budget_on_receive() {
+            self.fetch_and_yield(cx);
+            return Poll::Pending;
+        }
+        // WHY not one access for both: the receive then saved one register more.
+        match self.in_turn(|me| receive(me)) {
+            Some(message) => Poll::Ready(message),
+            None => {
+                self.wait(cx);
+                Poll::Pending
+            }
+        }
     }
 
     /// Returns whether the process ends at its next await. If so, it receives nothing more.
@@ -127,8 +150,8 @@ impl<M: Send + 'static> Process<M> {
 
 /// Takes the oldest message and handles the signals before it.
 #[inline(always)]
-fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<M> {
-    me.mailbox().receive(move |signal| handle_signal(me, signal))
+fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<Unopened<M>> {
+    me.mailbox().receive_unopened(move |signal| handle_signal(me, signal))
 }
 
 /// Future returned by [`Process::receive`].
@@ -141,20 +164,8 @@ pub struct Receive<'a, M: Send + 'static> {
 impl<M: Send + 'static> Future for Receive<'_, M> {
     type Output = M;
 
-    // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
-        if !purlin_raw::spend_budget_on_receive() {
-            self.process.fetch_and_yield(cx);
-            return Poll::Pending;
-        }
-        // WHY not one access for both: the receive then saved one register more.
-        match self.process.in_turn(|me| receive(me)) {
-            Some(message) => Poll::Ready(message),
-            None => {
-                self.process.wait(cx);
-                Poll::Pending
-            }
-        }
+        self.get_mut().process.poll_unopened(cx).map(Unopened::open)
     }
 }

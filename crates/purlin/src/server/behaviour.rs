@@ -266,13 +266,18 @@ pub enum Mail<S: Server> {
 
 /// System message, which no handler receives: a state inspection, a stop request, an exit signal
 /// that may be the parent's, or a delayed call of [`Server::handle_continue`].
-pub struct System<S: Server>(pub(super) Request<S>);
+// WHY boxed: it is rare, and every message of the mailbox has the size of the largest.
+pub struct System<S: Server>(pub(super) Box<Request<S>>);
 
 impl<S: Server> System<S> {
+    pub(super) fn new(request: Request<S>) -> Self {
+        Self(Box::new(request))
+    }
+
     /// Returns the message that has the server call [`Server::handle_continue`] in the order of its
     /// mailbox.
     pub(crate) fn handle_continue(term: S::Continue) -> Self {
-        Self(Request::Continue(Box::new(term)))
+        Self::new(Request::Continue(term))
     }
 }
 
@@ -288,8 +293,7 @@ pub(super) enum Request<S: Server> {
     /// Exit signal; the function converts it into an info if it is not the parent's.
     Exit(Exit, fn(Exit) -> S::Info),
     /// Call [`Server::handle_continue`].
-    // WHY boxed: every message of the mailbox has the size of the largest.
-    Continue(Box<S::Continue>),
+    Continue(S::Continue),
 }
 
 impl<S: Server<Info: From<Down>>> From<Down> for Mail<S> {
@@ -300,7 +304,14 @@ impl<S: Server<Info: From<Down>>> From<Down> for Mail<S> {
 
 impl<S: Server<Info: From<Exit>>> From<Exit> for Mail<S> {
     fn from(exit: Exit) -> Self {
-        Self::System(System(Request::Exit(exit, S::Info::from)))
+        Self::System(System::new(Request::Exit(exit, S::Info::from)))
+    }
+}
+
+impl<S: Server> Mail<S> {
+    /// Returns whether the message is a state inspection.
+    pub(super) fn is_inspection(&self) -> bool {
+        matches!(self, Self::System(System(request)) if matches!(**request, Request::Inspect(_)))
     }
 }
 
@@ -317,7 +328,7 @@ impl<S: Server> fmt::Debug for Mail<S> {
 
 impl<S: Server> fmt::Debug for System<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &*self.0 {
             Request::Inspect(_) => f.write_str("Inspect"),
             Request::Stop(reason) => f.debug_tuple("Stop").field(reason).finish(),
             Request::Exit(exit, _) => f.debug_tuple("Exit").field(exit).finish(),

@@ -92,6 +92,7 @@
 //! `tracing`, at level `ERROR`, with the server's type, pid, last message, state and reason.
 
 mod behaviour;
+mod handler;
 pub(crate) mod handler_result;
 mod protocol;
 mod report;

@@ -6,8 +6,8 @@
 //! the text of as many following messages is skipped as keeps the average cost low.
 //!
 //! Text is also skipped while a server handles more than a million messages per second, because it
-//! takes longer than the rest of a message then: after a short burst of recorded messages, for at
-//! most 1000 messages and until some of them take long.
+//! takes longer than the rest of a message then: after a short burst of recorded messages, until
+//! some of the following ones take longer.
 //!
 //! WHY the walk is not aborted by unwinding: unwinding costs more than most messages, and poisons a
 //! lock that the text is written under.
@@ -26,17 +26,13 @@ const STATE_LIMIT: usize = 8 * 1024;
 /// Limit of the average duration per message of the walk beyond the limit.
 const MAX_FORMAT_TIME: Duration = Duration::from_micros(1);
 /// Upper limit of consecutive messages whose text is skipped.
-const MAX_SKIPPED: u128 = 1000;
+const MAX_SKIPPED: u32 = 1000;
 
-/// Number of recorded messages between two readings of the clock.
+/// Number of messages between two readings of the clock. As many may lack their text after a server
+/// was busy.
 const BURST: u32 = 64;
-/// Time for [`BURST`] recorded messages below which text is skipped: a microsecond per message. Time
-/// for [`CHECK_EVERY`] skipped messages from which text is recorded again.
-const SHORT_BURST: Duration = Duration::from_micros(BURST as u64);
-/// Number of messages skipped after a short burst between two readings of the clock.
-///
-/// WHY fewer: they are those whose text a server that has become idle lacks.
-const CHECK_EVERY: u128 = 16;
+/// Average duration of a message below which a server is busy.
+const BUSY: Duration = Duration::from_micros(1);
 
 /// Text buffer with a limit; text beyond it ends the writing.
 #[derive(Default)]
@@ -94,15 +90,13 @@ pub(super) struct LastMessage {
     kind: &'static str,
     message: Bounded,
     /// Number of following messages whose text is skipped.
-    skip: u128,
+    skip: u32,
     /// Whether the text of the last message was skipped.
     skipped: bool,
-    /// Number of messages recorded in the present burst.
+    /// Number of messages recorded in the present burst; 0 if its text is skipped.
     recorded: u32,
     /// Begin of the burst, once it has begun.
     since: Option<Instant>,
-    /// Last reading of the clock in a skip after a short burst.
-    checked: Option<Instant>,
 }
 
 impl LastMessage {
@@ -114,7 +108,17 @@ impl LastMessage {
             skipped: false,
             recorded: 0,
             since: None,
-            checked: None,
+        }
+    }
+
+    /// Records a message of the mailbox, unless it is a system message.
+    #[inline]
+    pub(super) fn note_mail<S: Server>(&mut self, mail: &Mail<S>) {
+        match mail {
+            Mail::Call(call) => self.note("call", call),
+            Mail::Cast(cast) => self.note("cast", cast),
+            Mail::Info(info) => self.note("info", info),
+            Mail::System(_) => {}
         }
     }
 
@@ -138,39 +142,36 @@ impl LastMessage {
             return false;
         }
         self.skip -= 1;
-        !self.skip.is_multiple_of(CHECK_EVERY) || self.is_still_busy()
+        self.skip > 0 || self.ends_skip()
     }
 
-    /// Returns whether the last skipped messages took a short time. Ends the skip otherwise.
+    /// Returns whether the last message of a skip is skipped. It is not if it ends a burst that was
+    /// not short.
     #[inline(never)]
-    fn is_still_busy(&mut self) -> bool {
-        let Some(checked) = self.checked else { return true };
-        let now = Instant::now();
-        let busy = now.duration_since(checked) < SHORT_BURST;
-        if !busy {
-            self.skip = 0;
-        }
-        self.checked = (self.skip > 0).then_some(now);
-        busy
+    fn ends_skip(&mut self) -> bool {
+        self.recorded > 0 || self.since.is_none() || self.end_burst(Instant::now())
     }
 
     #[inline(never)]
     fn record(&mut self, message: &dyn fmt::Debug) {
         self.since.get_or_insert_with(Instant::now);
         let walked = self.message.write(message);
-        self.skip = (walked.as_nanos() / MAX_FORMAT_TIME.as_nanos()).min(MAX_SKIPPED);
+        let skip = walked.as_nanos() / MAX_FORMAT_TIME.as_nanos();
+        self.skip = u32::try_from(skip).unwrap_or(u32::MAX).min(MAX_SKIPPED);
         self.recorded += 1;
         if self.recorded == BURST {
             self.end_burst(Instant::now());
         }
     }
 
-    fn end_burst(&mut self, now: Instant) {
-        let began = self.since.take();
-        if began.is_some_and(|began| now.duration_since(began) < SHORT_BURST) {
-            (self.skip, self.checked) = (MAX_SKIPPED, Some(now));
-        }
+    /// Ends a burst. If it was short, begins one whose text is skipped. Returns whether it was.
+    fn end_burst(&mut self, now: Instant) -> bool {
+        let short = self.since.take().is_some_and(|began| now.duration_since(began) < BUSY * BURST);
         self.recorded = 0;
+        if short {
+            (self.skip, self.since) = (BURST, Some(now));
+        }
+        short
     }
 }
 
@@ -243,15 +244,17 @@ mod tests {
     fn after_burst(took: Duration) -> LastMessage {
         let mut last = LastMessage::new(100);
         last.note("cast", &0);
-        last.end_burst(last.since.expect("a burst has begun") + took);
+        let now = last.since.expect("a burst has begun") + took;
+        assert_eq!(last.end_burst(now), took < BUSY_BURST);
         last
     }
 
-    const SHORT: Duration = SHORT_BURST.saturating_sub(Duration::from_nanos(1));
+    const BUSY_BURST: Duration = BUSY.saturating_mul(BURST);
+    const SHORT: Duration = BUSY_BURST.saturating_sub(Duration::from_nanos(1));
 
     #[test]
     fn messages_after_a_short_burst_are_skipped() {
-        for (took, skipped) in [(SHORT, true), (SHORT_BURST, false)] {
+        for (took, skipped) in [(SHORT, true), (BUSY_BURST, false)] {
             let mut last = after_burst(took);
             last.note("cast", &1);
             assert_eq!(last.to_string() != "cast 1", skipped, "{last}");
@@ -261,27 +264,25 @@ mod tests {
     #[test]
     fn text_is_recorded_again_when_messages_become_rare() {
         let mut last = after_burst(SHORT);
-        last.checked = last.checked.and_then(|at| at.checked_sub(2 * SHORT_BURST));
-        let skipped = (1..=MAX_SKIPPED).position(|n| {
+        last.since = last.since.and_then(|at| at.checked_sub(2 * BUSY_BURST));
+        let skipped = (1..=BURST).position(|n| {
             last.note("cast", &n);
             !last.skipped
         });
-        assert!(skipped.is_some_and(|skipped| skipped < CHECK_EVERY as usize), "{skipped:?}");
-        assert_eq!((last.skip, last.checked), (0, None));
+        assert_eq!(skipped, Some(BURST as usize - 1));
+        assert_eq!((last.skip, last.recorded), (0, 1));
     }
 
     #[test]
-    fn busy_server_records_text_again_after_the_longest_skip() {
+    fn busy_server_records_no_text() {
         let mut last = after_burst(SHORT);
         // A time in the future stands for one that has just been read, on any machine.
-        let future = last.checked.map(|at| at + Duration::from_secs(3600));
-        for _ in 0..MAX_SKIPPED {
-            last.checked = future;
-            last.note("cast", &1);
+        let future = last.since.map(|at| at + Duration::from_secs(3600));
+        for n in 0..10_000 {
+            last.since = future;
+            last.note("cast", &n);
             assert!(last.skipped);
         }
-        last.note("cast", &2);
-        assert_eq!(last.to_string(), "cast 2");
     }
 
     #[test]
@@ -292,7 +293,7 @@ mod tests {
             assert_eq!(last.recorded, n);
         }
         last.note("cast", &BURST);
-        assert_eq!((last.recorded, last.since), (0, None));
+        assert_eq!(last.recorded, 0);
     }
 
     #[test]

@@ -12,9 +12,10 @@ use std::task::Context;
 use std::time::Duration;
 
 use super::behaviour::{Init, Inspection, Mail, Next, Request, Result, Server, System};
+use super::handler::{Handled, handle};
 use super::report::{self, LastMessage};
 use super::server_ref::{ServerRef, stop};
-use purlin_raw::ReplyReceiver;
+use purlin_raw::{ReplyReceiver, Unopened};
 
 use crate::mailbox::deadline::Deadline;
 use crate::process::catch_unwind::CatchUnwind;
@@ -116,7 +117,7 @@ impl<S: Server> Loop<S> {
                 Next::Stop(reason) => break reason,
             };
             let mail = match limit {
-                None => self.me.receive().await,
+                None => poll_fn(|cx| self.me.poll_unopened(cx)).await,
                 Some(time) => match self.receive_within(time).await {
                     Some(mail) => mail,
                     None => {
@@ -127,33 +128,30 @@ impl<S: Server> Loop<S> {
                     }
                 },
             };
-            next = match mail {
-                Mail::Call(call) => {
-                    self.last.note("call", &call);
-                    after(CatchUnwind::new(|| self.server.handle_call(call, &mut self.me)).await)
-                }
-                Mail::Cast(cast) => {
-                    self.last.note("cast", &cast);
-                    after(CatchUnwind::new(|| self.server.handle_cast(cast, &mut self.me)).await)
-                }
-                Mail::Info(info) => self.info(info).await,
-                Mail::System(System(Request::Exit(exit, info))) => {
-                    // A signal without a sender comes from the node, which ranks above every
-                    // parent.
-                    if exit.from.is_none() || exit.from == self.parent {
-                        break exit.reason;
+            self.last.note_mail(mail.message());
+            let handler = || handle(mail.open(), &mut self.server, &mut self.me);
+            next = match CatchUnwind::new(handler).await {
+                Ok(Handled::Next(handled)) => after(Ok(handled)),
+                Ok(Handled::System(System(request))) => match *request {
+                    Request::Exit(exit, info) => {
+                        // A signal without a sender comes from the node, which ranks above every
+                        // parent.
+                        if exit.from.is_none() || exit.from == self.parent {
+                            break exit.reason;
+                        }
+                        match catch(|| info(exit)) {
+                            Ok(info) => self.info(info).await,
+                            Err(reason) => Next::Stop(reason),
+                        }
                     }
-                    match catch(|| info(exit)) {
-                        Ok(info) => self.info(info).await,
-                        Err(reason) => Next::Stop(reason),
+                    Request::Stop(reason) => break reason,
+                    Request::Continue(term) => Next::Continue(term),
+                    Request::Inspect(inspection) => {
+                        self.show(inspection);
+                        Next::Wait
                     }
-                }
-                Mail::System(System(Request::Stop(reason))) => break reason,
-                Mail::System(System(Request::Continue(term))) => Next::Continue(*term),
-                Mail::System(System(Request::Inspect(inspection))) => {
-                    self.show(inspection);
-                    Next::Wait
-                }
+                },
+                Err(reason) => Next::Stop(reason),
             };
         };
         self.end(reason).await
@@ -166,14 +164,18 @@ impl<S: Server> Loop<S> {
 
     /// Returns the next message, or `None` if none arrives within `time`. State inspections are
     /// handled here and do not restart the timeout.
-    async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
+    async fn receive_within(&mut self, time: Duration) -> Option<Unopened<Mail<S>>> {
         let mut deadline = Deadline::after(time);
         loop {
-            let came =
-                poll_fn(|cx| self.me.poll_within(Process::try_receive, Some(&mut deadline), cx));
-            match came.await {
-                Some(Mail::System(System(Request::Inspect(inspection)))) => self.show(inspection),
-                came => return came,
+            let take = Process::try_receive_unopened;
+            let mail = poll_fn(|cx| self.me.poll_within(take, Some(&mut deadline), cx)).await?;
+            if !mail.message().is_inspection() {
+                return Some(mail);
+            }
+            if let Mail::System(System(request)) = mail.open()
+                && let Request::Inspect(inspection) = *request
+            {
+                self.show(inspection);
             }
         }
     }

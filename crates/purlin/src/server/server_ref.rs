@@ -140,7 +140,7 @@ impl<S: Server> ServerRef<S> {
     ) -> Result<T, CallError> {
         let ask = |reply: Reply<T>| {
             let inspection = Box::new(move |server: &S| reply.send(inspect(server)));
-            Mail::System(System(Request::Inspect(inspection)))
+            Mail::System(System::new(Request::Inspect(inspection)))
         };
         self.pid.call_timeout(ask, timeout).await
     }
@@ -229,7 +229,7 @@ impl Node {
 
 /// Returns the system message that requests a stop.
 pub(super) fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
-    Mail::System(System(Request::Stop(reason)))
+    Mail::System(System::new(Request::Stop(reason)))
 }
 
 /// Lets a `&ServerRef` be passed to functions that link to, monitor or signal a process.

@@ -465,3 +465,14 @@ fn a_call_on_a_thread_without_timers_names_the_blocking_call() {
     assert!(message.contains("use call_blocking"), "{message}");
     stop(&node);
 }
+
+#[test]
+fn a_call_whose_message_panics_sends_nothing() {
+    let node = node(1);
+    let called = node.spawn(async |mut me: Process<Reply<&str>>| me.receive().await.send("first"));
+    let no_message = |_: Reply<&str>| std::panic::resume_unwind(Box::new("no message"));
+    let call = AssertUnwindSafe(|| called.call(no_message).now_or_never());
+    assert!(catch_unwind(call).is_err());
+    assert_eq!(called.call_blocking(|reply| reply, HANG), Ok("first"));
+    stop(&node);
+}

@@ -11,7 +11,7 @@
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, forget};
 use std::ptr::NonNull;
 
 use crate::memory::pool;
@@ -164,6 +164,24 @@ impl<T> Envelope<T> {
         block.cast()
     }
 
+    /// Like [`Envelope::fill`], with the payload that `make` returns. Frees the block if `make`
+    /// panics.
+    ///
+    /// # Safety
+    /// As for [`Envelope::fill`].
+    #[inline]
+    pub(crate) unsafe fn fill_with(
+        block: NonNull<Self>,
+        class: Class,
+        make: impl FnOnce() -> T,
+    ) -> NonNull<Header> {
+        let guard = Vacant(block);
+        let payload = make();
+        forget(guard);
+        // SAFETY: by the contract.
+        unsafe { Self::fill(block, class, payload) }
+    }
+
     /// Moves the payload out. The returned [`EmptyEnvelope`] owns the emptied envelope.
     ///
     /// # Safety
@@ -228,6 +246,16 @@ impl<T> Envelope<T> {
     pub(crate) unsafe fn peek<'a>(header: NonNull<Header>) -> &'a T {
         // SAFETY: by the contract the payload is initialised.
         unsafe { header.cast::<Self>().as_ref().payload.assume_init_ref() }
+    }
+}
+
+/// Block for an envelope, not yet initialised. The drop frees it.
+struct Vacant<T>(NonNull<Envelope<T>>);
+
+impl<T> Drop for Vacant<T> {
+    fn drop(&mut self) {
+        // SAFETY: the block was taken for this type, and is owned here.
+        unsafe { pool::free(self.0) };
     }
 }
 

@@ -5,7 +5,6 @@
 //! may turn a signal into a message at its position. No operation runs user code while it borrows
 //! the save queue.
 
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::RuntimeTypes;
@@ -20,6 +19,7 @@ use crate::process::context::{budget, is_traced, spend};
 use crate::process::owner::InTurn;
 use crate::process::signal_outcome::SignalOutcome;
 use crate::process::trace::{traced, traced_received};
+use crate::process::unopened::Unopened;
 
 /// Mailbox of a process during its turn.
 pub struct Mailbox<'t, W: RuntimeTypes, M>(InTurn<'t, W, M>);
@@ -159,6 +159,15 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// Receives the oldest message, from the inbox if the save queue is empty.
     #[inline(always)]
     pub fn receive(self, handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> Option<M> {
+        Some(self.receive_unopened(handle_signal)?.open())
+    }
+
+    /// Like [`Mailbox::receive`], and leaves the message in its envelope.
+    #[inline(always)]
+    pub fn receive_unopened(
+        self,
+        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<Unopened<M>> {
         let base = self.base();
         let header = if let Some(header) = self.pop() {
             header
@@ -171,7 +180,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                 SingleTake::Others => self.take_of_several(handle_signal)?,
             }
         };
-        Some(self.opened(header))
+        Some(self.unopened(header))
     }
 
     /// Fetches, and takes the oldest message.
@@ -202,26 +211,20 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// Receives the oldest message of the save queue.
     #[inline]
     pub fn receive_fetched(self) -> Option<M> {
-        Some(self.opened(self.pop()?))
+        Some(self.unopened(self.pop()?).open())
     }
 
-    /// Opens a message that is in no queue and counts it as received.
+    /// Takes over a message that is in no queue and counts it as received.
     #[inline(always)]
-    fn opened(self, header: NonNull<Header>) -> M {
+    fn unopened(self, header: NonNull<Header>) -> Unopened<M> {
         count(&self.base().received, 1);
         // SAFETY: the header has just left the save queue or the inbox; messages there are of this
         // type.
         unsafe {
-            let tags = header.as_ref().tags();
-            if tags & ANCHOR != 0 {
+            if header.as_ref().tags() & ANCHOR != 0 {
                 self.save_queue(|save_queue| save_queue.move_markers(header));
             }
-            let header = Self::trace_receipt(header);
-            // WHY the payload is read in one place, and is not dropped if the free should panic: it
-            // then stays in registers.
-            let message = ManuallyDrop::new(Envelope::<M>::read(header));
-            Envelope::<M>::free(header, tags);
-            ManuallyDrop::into_inner(message)
+            Unopened::new(Self::trace_receipt(header))
         }
     }
 

@@ -17,5 +17,6 @@ pub(crate) mod signal_outcome;
 pub(crate) mod snapshot;
 pub(crate) mod trace;
 pub(crate) mod turn;
+pub(crate) mod unopened;
 pub(crate) mod waiter;
 pub(crate) mod waker;
