@@ -108,7 +108,7 @@ notes() ->
         <<"every experiment runs in a fresh process, spawned with no options">>,
         <<"signals: the receiver is spawned with message_queue_data off_heap, as OTP's suite does, or on_heap, the runtime's default">>,
         <<"call-vs-send, throughput, fan-in: the receiver's message_queue_data is off_heap, as OTP advises for a process that receives many messages, or on_heap, the runtime's default; in fork-join it is off_heap, and in the variant alive the children wait until all are spawned">>,
-        <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
+        <<"work is done in small integers: the product is below 2^46">>,
         <<"Savina programs: plain processes, all linked; a call waits by selective receive for a fresh reference, without a monitor and a timeout (elixir has a GenServer there); queues of 25 000 messages, in logistic-map and sieve, are off_heap">>,
         <<"a call is gen_server:call/3, or in the variant process a message to a receive loop under a monitor and a timeout; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,

@@ -109,7 +109,7 @@ defmodule Contender do
       notes: [
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
-        "work is done in small integers: the product is taken in two halves, which gives the same numbers",
+        "work is done in small integers: the product is below 2^46",
         "call-vs-send, throughput, fan-in, fork-join, signals: the receiver's message_queue_data is off_heap; on_heap, and the variants of other experiments, are measured on beam",
         "Savina programs: accounts, workers and computers of logistic-map and whatever is called are GenServers, which wait with a call for another's answer; the dictionary's map is an Elixir map; calls that may be answered late have no timeout",
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
