@@ -33,7 +33,7 @@ pub(super) static TIMER_EXPIRY: Experiment = Experiment {
     notes: &[
         "The primary metric is the time from when all timers are due until the last message has been received, divided by n. All are set before. The resolution of the timers is in it: a millisecond is 20 ns for each of the 50 000 timers of the quick profile, and 10 ns for each of the 100 000 of the full one.",
         "Lateness is measured on other samples, in which the due times of 10 000 timers are spread over whole milliseconds: from when a timer was due until its message has been received. The resolution of the runtime's timers is part of it.",
-        "An expired timer sends a message to the process that set it: erlang:send_after/4 on the BEAM, Pid::send_after on purlin, send_after on ractor and kameo, ActorContext.scheduleOnce on Pekko. On tokio the process owns a DelayQueue and receives from it, on actix a task sleeps and sends, in Go a function of time.AfterFunc sends, with virtual threads one of a ScheduledThreadPoolExecutor.",
+        "An expired timer sends a message to the process that set it: erlang:send_after/4 on the BEAM, Pid::send_after on purlin, send_after on ractor and kameo, ActorContext.scheduleOnce on Pekko. On tokio the process owns a DelayQueue and receives from it, on actix a task sleeps and sends, in Go a goroutine sleeps and sends, with virtual threads one of a ScheduledThreadPoolExecutor.",
     ],
     metric: "time per expiry",
     figure: Figure::Expiries,
