@@ -40,9 +40,9 @@ func timers(p params) sample {
 	alive, next := make([]*time.Timer, len(order)), make([]*time.Timer, 0, len(order))
 	expired := make(chan struct{}, len(order))
 	// WHY: AfterFunc. Since Go 1.23 the timer of NewTimer is in the runtime's heap only while a goroutine waits for it.
-	set := func() *time.Timer { return time.AfterFunc(soon, func() { expired <- struct{}{} }) }
+	expire := func() { expired <- struct{}{} }
 	for i := range alive {
-		alive[i] = set()
+		alive[i] = time.AfterFunc(soon, expire)
 	}
 	sent, received, taken := int64(0), int64(0), 0
 
@@ -55,7 +55,7 @@ func timers(p params) sample {
 			received++
 		}
 		taken++
-		next = append(next, set())
+		next = append(next, time.AfterFunc(soon, expire))
 	}
 	elapsed := time.Since(start)
 
