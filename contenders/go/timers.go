@@ -51,11 +51,14 @@ func timers(p params) sample {
 		if taken == len(order) {
 			alive, next, taken = next, alive[:0], 0
 		}
-		if alive[order[taken]].Stop() {
+		timer := alive[order[taken]]
+		if timer.Stop() {
 			received++
 		}
 		taken++
-		next = append(next, time.AfterFunc(soon, expire))
+		// A timer that was stopped can be set again, which allocates nothing.
+		timer.Reset(soon)
+		next = append(next, timer)
 	}
 	elapsed := time.Since(start)
 

@@ -15,7 +15,7 @@ pub(super) static TIMERS: Experiment = Experiment {
     notes: &[
         "Most timers are never needed: they are set for a case that does not come. Requests are answered in another order than they were made in, so timers are cancelled in another order than they were set in.",
         "All timers of a pass over the 10 000 are cancelled in an order that is drawn before the clock starts, from the same seed on every contender. A timer lives for 1 to 20 000 pairs, for 10 000 on average.",
-        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a DelayQueue of tokio-util, which the task owns. On ractor and kameo send_after, which spawns a task, and the abort of its handle; on actix a task that sleeps and sends, and the abort of its handle; in Go time.AfterFunc and Stop; on Pekko ActorContext.scheduleOnce, with virtual threads a ScheduledThreadPoolExecutor, and cancel.",
+        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a DelayQueue of tokio-util, which the task owns. On ractor and kameo send_after, which spawns a task, and the abort of its handle; on actix a task that sleeps and sends, and the abort of its handle; in Go time.AfterFunc and Stop, and Reset to set another with a stopped one; on Pekko ActorContext.scheduleOnce, with virtual threads a ScheduledThreadPoolExecutor, and cancel.",
     ],
     metric: "time per pair of cancel and set",
     points: |_| timed(params([("window", WINDOW)]), counted(1000, 1_000_000_000, 1.0)),
