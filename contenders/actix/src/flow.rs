@@ -1,9 +1,10 @@
-//! One-way messages: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
+//! One-way messages: `throughput`, `fan-in` and `fan-out`.
 
+use std::iter::repeat;
 use std::time::Instant;
 
 use actix::prelude::*;
-use purlin_contender::{Delays, Depth, Sample, Stamps, shares};
+use purlin_contender::{Delays, Sample, Stamps, shares};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::yield_now;
 
@@ -17,10 +18,6 @@ pub(crate) const YIELD_EVERY: u64 = 256;
 #[rtype(result = "()")]
 struct Step(u64);
 
-/// Estimated size of a message in a mailbox: a queue node, and a boxed envelope with a field for
-/// the response channel.
-const SLOT: u64 = (size_of::<Option<Step>>() + 5 * size_of::<usize>()) as u64;
-
 /// Empty message; the response shows that the actor has started.
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -31,7 +28,6 @@ struct Stand;
 struct Receiver {
     due: u64,
     received: u64,
-    depth: Depth,
     delays: Delays,
     root: UnboundedSender<Received>,
 }
@@ -40,21 +36,19 @@ struct Receiver {
 #[derive(Default)]
 struct Received {
     received: u64,
-    peak: u64,
     delays: Delays,
 }
 
 impl Receiver {
-    fn new(due: u64, depth: Depth, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
-        Receiver { due, received: 0, depth, delays: Delays::new(stamps), root }
+    fn new(due: u64, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
+        Receiver { due, received: 0, delays: Delays::new(stamps), root }
     }
 
     fn tell_if_done(&mut self) {
         if self.received == self.due {
             let delays = std::mem::take(&mut self.delays);
-            let report = Received { received: self.received, peak: self.depth.peak(), delays };
             // Cannot fail: the root waits for this report.
-            let _ = self.root.send(report);
+            let _ = self.root.send(Received { received: self.received, delays });
         }
     }
 }
@@ -79,7 +73,6 @@ impl Handler<Step> for Receiver {
     fn handle(&mut self, Step(stamp): Step, _: &mut Context<Self>) {
         self.delays.received(stamp);
         self.received += 1;
-        self.depth.received(self.received);
         self.tell_if_done();
     }
 }
@@ -97,8 +90,7 @@ impl Actor for Sender {
 
     fn started(&mut self, context: &mut Context<Self>) {
         let (share, receiver, stamps) = (self.share, self.receiver.clone(), self.stamps);
-        let sending =
-            async move { send_all(share, |_| &receiver, stamps, &Depth::default()).await };
+        let sending = async move { send_all(share, repeat(&receiver), stamps).await };
         let told = sending.into_actor(self).map(|sent, sender, _| {
             // Cannot fail: the root waits for this report.
             let _ = sender.root.send(sent);
@@ -107,18 +99,16 @@ impl Actor for Sender {
     }
 }
 
-/// Sends `n` messages, each to the actor that `receiver` returns. Returns the number sent.
+/// Sends `n` messages, each to the next of `receivers`. Returns the number sent.
 async fn send_all<'a>(
     n: u64,
-    receiver: impl Fn(u64) -> &'a Addr<Receiver>,
+    receivers: impl Iterator<Item = &'a Addr<Receiver>>,
     stamps: Stamps,
-    depth: &Depth,
 ) -> u64 {
     let mut sent = 0;
-    for step in 0..n {
-        receiver(step).do_send(Step(stamps.of(step)));
+    for (step, receiver) in (0..n).zip(receivers) {
+        receiver.do_send(Step(stamps.of(step)));
         sent += 1;
-        depth.sent(sent);
         if step % YIELD_EVERY == YIELD_EVERY - 1 {
             yield_now().await;
         }
@@ -133,7 +123,7 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let stamps = Stamps::from_now();
 
     let start = Instant::now();
-    let receiver = Receiver::new(n, Depth::default(), stamps, root).start();
+    let receiver = Receiver::new(n, stamps, root).start();
     for share in shares(n, senders) {
         Sender { share, receiver: receiver.clone(), stamps, root: tell_sent.clone() }.start();
     }
@@ -153,34 +143,16 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     let mut receivers = Vec::new();
     for place in 0..processes {
         let share = n / processes + u64::from(place < n % processes);
-        let depth = Depth::default();
-        let receiver = Receiver::new(share, depth, Stamps::default(), root.clone()).start();
+        let receiver = Receiver::new(share, Stamps::default(), root.clone()).start();
         receiver.send(Stand).await?;
         receivers.push(receiver);
     }
     let mut received = 0;
 
     let start = Instant::now();
-    let turn = |step| &receivers[(step % processes) as usize];
-    let sent = send_all(n, turn, Stamps::default(), &Depth::default()).await;
+    let sent = send_all(n, receivers.iter().cycle(), Stamps::default()).await;
     for _ in 0..processes {
         received += reports.recv().await.unwrap_or_default().received;
     }
     Ok(Sample::new(start.elapsed(), n, sent, received))
-}
-
-/// `call-vs-send` in mode `remote`.
-pub(crate) async fn call_vs_send(n: u64) -> Outcome {
-    let (root, mut reports) = unbounded_channel();
-    let depth = Depth::default();
-    let receiver = Receiver::new(n, depth.clone(), Stamps::default(), root).start();
-
-    let start = Instant::now();
-    let sent = send_all(n, |_| &receiver, Stamps::default(), &depth).await;
-    let elapsed = start.elapsed();
-
-    let Received { received, peak, .. } = reports.recv().await.unwrap_or_default();
-    Ok(Sample::new(elapsed, n, sent, received)
-        .with("queue_peak", peak)
-        .with("queue_peak_bytes", peak * SLOT))
 }

@@ -6,6 +6,7 @@
 //! because `main` waits for the lab. Each group of experiments has a module.
 
 mod asking;
+mod calls;
 mod exchange;
 mod flow;
 mod hog;
@@ -79,7 +80,7 @@ fn main() -> ExitCode {
 async fn run(asked: Run) -> Outcome {
     match asked {
         Run::CallVsSend { mode: Mode::Local, n, .. } => Ok(tail_call(n, 1)),
-        Run::CallVsSend { mode: Mode::Remote, n, .. } => flow::call_vs_send(n).await,
+        Run::CallVsSend { mode: Mode::Remote, n, .. } => calls::call_vs_send(n).await,
         Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
