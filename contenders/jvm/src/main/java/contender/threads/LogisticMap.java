@@ -18,6 +18,8 @@ final class LogisticMap {
 
     private record Next() implements ToWorker {}
 
+    private static final Next NEXT = new Next();
+
     /** Reply with the last term, and end. */
     private record Get(CompletableFuture<Double> term) implements ToWorker {}
 
@@ -48,7 +50,7 @@ final class LogisticMap {
         }
         for (long term = 0; term < terms; term++) {
             for (var worker : workers) {
-                worker.put(new Next());
+                worker.put(NEXT);
                 sent++;
             }
         }
