@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Two goroutines that compute and exchange messages: exchange, message-size, bandwidth and
 // message-moved.
@@ -52,19 +55,23 @@ func (m *moved) accept(list []int64) {
 
 func (m *moved) figures() (int64, int64) { return m.elements, m.allocated }
 
-// copied supplies a copy of the original for each send.
+// copied supplies a copy of the original for each send, in a list that was received before, if there is one.
 type copied struct {
 	original []int64
+	lists    *sync.Pool
 	elements int64
 }
 
 func (c *copied) supply() []int64 {
-	list := make([]int64, len(c.original))
-	copy(list, c.original)
-	return list
+	list := *c.lists.Get().(*[]int64)
+	return append(list[:0], c.original...)
 }
 
-func (c *copied) accept(list []int64)     { c.elements += int64(len(list)) }
+func (c *copied) accept(list []int64) {
+	c.elements += int64(len(list))
+	c.lists.Put(&list)
+}
+
 func (c *copied) figures() (int64, int64) { return c.elements, 0 }
 
 // list returns a list of small integers.
@@ -81,8 +88,9 @@ func exchange(p params) sample {
 }
 
 func exchangeCopied(p params) sample {
+	lists := &sync.Pool{New: func() any { return new([]int64) }}
 	return meet[[]int64](p, func() payload[[]int64] {
-		return &copied{original: list(p.number("s"))}
+		return &copied{original: list(p.number("s")), lists: lists}
 	})
 }
 

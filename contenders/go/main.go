@@ -141,7 +141,7 @@ func hello() answer {
 			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: a sender to a full one waits. Its capacity is %d messages, %d for each receiver of fan-out, and one where at most one message is in flight (ping-pong, thread-ring, call)", room, roomEach),
 			fmt.Sprintf("exchange, message-size, bandwidth, message-moved: a capacity of n messages, at most %d, so that the two do not deadlock; beyond that, a sender that finds the channel full receives its own messages in the meantime", roomExchange),
 			"fork-join: a channel with room for all reports, made within the clock, and in the variant alive a channel that is closed when all goroutines are started; idle-memory: a goroutine with a channel of its own without room",
-			"message-moved: the receiver gets the slice itself; message-size, bandwidth: the sender copies it first",
+			"message-moved: the receiver gets the slice itself; message-size, bandwidth: the sender copies it first, into one from a sync.Pool, where the receiver puts those that it has received",
 			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.AfterFunc with a function that sends, Stop, and Reset, which sets it again",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
 			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),

@@ -18,6 +18,7 @@ mod trees;
 
 use std::process::ExitCode;
 
+use may::coroutine::JoinHandle;
 use may::go;
 use purlin_contender::{
     Copied, Hello, Moved, Run, SERVED, Sample, Short, allocator, serve_program_with_servers,
@@ -25,6 +26,7 @@ use purlin_contender::{
 };
 
 use messages::YIELD_EVERY;
+use processes::spawn_on_one;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
@@ -77,12 +79,24 @@ fn main() -> ExitCode {
         |asked| match asked {
             // WHY: not in a coroutine, which the computing ones would delay.
             Run::Hog(asked) => Ok(hog::hog(asked)),
-            _ => go!(move || run(asked)).join().unwrap_or_else(|_| {
+            _ => root(asked).join().unwrap_or_else(|_| {
                 Err(format!("{}: the root coroutine has panicked", asked.experiment()))
             }),
         },
         acks::start,
     )
+}
+
+/// Spawns the root coroutine of an experiment.
+fn root(asked: Run) -> JoinHandle<Result<Sample, String>> {
+    match asked {
+        // WHY: all others are spawned on the first worker, and a root on another one would wake it for each.
+        Run::SpawnChain { .. }
+        | Run::SerialSpawn { .. }
+        | Run::ForkJoin { .. }
+        | Run::MonitorChurn { .. } => spawn_on_one(move || run(asked)),
+        _ => go!(move || run(asked)),
+    }
 }
 
 /// Runs one experiment.

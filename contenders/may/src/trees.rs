@@ -10,6 +10,8 @@ use may::go;
 use may::sync::Semphore;
 use purlin_contender::Sample;
 
+use crate::processes::spawn_on_one;
+
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
@@ -24,7 +26,7 @@ pub(crate) fn fork_join(n: u64) -> Sample {
     let start = Instant::now();
     while sent < n {
         let next = n.min(sent + ALIVE as u64);
-        children.extend((sent..next).map(|child| go!(move || child)));
+        children.extend((sent..next).map(|child| spawn_on_one(move || child)));
         sent = next;
         for child in children.drain(..) {
             received += u64::from(child.join().is_ok());
