@@ -40,12 +40,12 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     ///
     /// COST: before each message is handled, its text is written into one buffer of at most this
     /// size: a few hundred instructions for a small message, about 1600 for one with two fields and
-    /// a string (a call costs about 1100 without it). Text beyond the limit is not written, but
+    /// a string (a call costs about 940 without it). Text beyond the limit is not written, but
     /// collections in the message are still walked to their end. If that walk takes more than a
     /// microsecond, the text of some of the following messages is skipped, so that the walk costs
     /// at most a microsecond per message on average. While a server handles more than a million
-    /// messages per second, it records 64 of about a thousand. When it becomes slower than 250 000
-    /// per second, it records every message again, after at most 30 others.
+    /// messages per second, it records none. When it becomes slower, it records every message
+    /// again, after at most 128 others.
     const LAST_MESSAGE_LIMIT: usize = 256;
 
     /// Name of the OTP behaviour that the server corresponds to, which `sys:get_status` shows on
