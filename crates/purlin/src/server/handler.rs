@@ -1,7 +1,7 @@
 //! Future of the handler that a message has.
 //!
-//! The handlers of calls, casts and infos are one future, which is made of the envelope. So a
-//! message is moved once, into the future of its handler, however large it is.
+//! The handlers of calls, casts and infos are variants of one future, which is created from the
+//! envelope. So a message is moved once, from the envelope into the future of its handler.
 
 use std::future::Future;
 use std::pin::Pin;

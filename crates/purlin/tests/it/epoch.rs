@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_epoch::pin;
 use purlin::{Node, Process, spawn};
 
+use crate::common::{stop, until};
 use crate::waiting::comes;
 
 /// Number of processes that a deferred destructor wakes.
@@ -18,7 +19,8 @@ const KEPT: usize = 64 * 16;
 #[test]
 fn a_deferred_destructor_may_wake_a_process_while_a_worker_uses_its_queue() {
     let node = Node::builder().workers(4).build().expect("a node starts");
-    let received = Arc::new(AtomicUsize::new(0));
+    let [deferred, received, destroyed] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
+    let counts = destroyed.clone();
     node.block_on(async move |_: Process<()>| {
         for _ in 0..WOKEN {
             let count = received.clone();
@@ -26,12 +28,26 @@ fn a_deferred_destructor_may_wake_a_process_while_a_worker_uses_its_queue() {
                 me.receive().await;
                 count.fetch_add(1, Ordering::Relaxed);
             });
-            spawn(async move |_: Process<()>| pin().defer(move || woken.send(())));
+            let (deferred, destroyed) = (deferred.clone(), counts.clone());
+            spawn(async move |_: Process<()>| {
+                pin().defer(move || {
+                    woken.send(());
+                    destroyed.fetch_add(1, Ordering::Relaxed);
+                });
+                deferred.fetch_add(1, Ordering::Relaxed);
+            });
         }
         comes("all are woken but those of parked workers", || {
             spawn(async |_: Process<()>| pin().flush());
-            received.load(Ordering::Relaxed) >= WOKEN - KEPT
+            deferred.load(Ordering::Relaxed) == WOKEN
+                && received.load(Ordering::Relaxed) >= WOKEN - KEPT
         })
         .await;
+    });
+    stop(&node);
+    // The threads of the node have ended, and each has left its destructors to the others.
+    until("all destructors have run", || {
+        pin().flush();
+        destroyed.load(Ordering::Relaxed) == WOKEN
     });
 }
