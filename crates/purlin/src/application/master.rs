@@ -59,7 +59,7 @@ async fn stop(
 /// stopping.
 async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     let Some(hook) = hook else { return };
-    if let Err(reason) = CatchUnwind::new(|| hook()).await {
+    if let Err(reason) = CatchUnwind::new(async { hook().await }).await {
         // WHY contained: the `Display` of a reason is user code.
         contain(|| {
             tracing::error!(application = %spec.name, %reason, "a hook of the application failed");

@@ -1,7 +1,10 @@
 //! Message loop of a server.
 //!
-//! The loop runs as the process function of the server. It polls one handler at a time. A panic in
-//! a handler ends the server but not the loop, which then calls `terminate` and reports the crash.
+//! The loop runs in the process function of the server, one handler at a time. A panic in a handler
+//! ends the loop, and the process function then calls `terminate` and reports the crash.
+//!
+//! WHY the panic is caught around the loop: caught around each handler, the result of every handler
+//! was moved through memory twice.
 //!
 //! F1: `handle_continue` consumes budget, as receiving does, so a server that always continues lets
 //! other processes run and can be ended.
@@ -97,24 +100,30 @@ struct Loop<S: Server> {
 }
 
 impl<S: Server> Loop<S> {
-    /// Runs one handler after another until the server stops.
+    /// Runs the server to its end; returns its exit reason.
     async fn run(mut self, first: Next<S>) -> ExitReason {
+        let reason = match CatchUnwind::new(self.handle_all(first)).await {
+            Ok(Ok(reason)) => reason,
+            Ok(Err(error)) => ExitReason::error(error),
+            Err(reason) => reason,
+        };
+        self.end(reason).await
+    }
+
+    /// Runs one handler after another until the server stops or a handler fails.
+    async fn handle_all(&mut self, first: Next<S>) -> Result<ExitReason> {
         let mut next = first;
-        let reason = loop {
+        loop {
             let limit = match next {
-                Next::Wait => match catch(|| self.server.idle_timeout()) {
-                    Ok(limit) => limit,
-                    Err(reason) => break reason,
-                },
+                Next::Wait => self.server.idle_timeout(),
                 Next::Timeout(time) => Some(time),
                 Next::Continue(term) => {
                     consume_budget().await;
                     self.last.note("continue", &term);
-                    let handler = || self.server.handle_continue(term, &mut self.me);
-                    next = after(CatchUnwind::new(handler).await);
+                    next = self.server.handle_continue(term, &mut self.me).await?;
                     continue;
                 }
-                Next::Stop(reason) => break reason,
+                Next::Stop(reason) => return Ok(reason),
             };
             let mail = match limit {
                 None => poll_fn(|cx| self.me.poll_unopened(cx)).await,
@@ -122,44 +131,38 @@ impl<S: Server> Loop<S> {
                     Some(mail) => mail,
                     None => {
                         self.last.note("timeout", &());
-                        let handler = CatchUnwind::new(|| self.server.handle_timeout(&mut self.me));
-                        next = after(handler.await);
+                        next = self.server.handle_timeout(&mut self.me).await?;
                         continue;
                     }
                 },
             };
             self.last.note_mail(mail.message());
-            let handler = || handle(mail.open(), &mut self.server, &mut self.me);
-            next = match CatchUnwind::new(handler).await {
-                Ok(Handled::Next(handled)) => after(Ok(handled)),
-                Ok(Handled::System(System(request))) => match *request {
-                    Request::Exit(exit, info) => {
-                        // A signal without a sender comes from the node, which ranks above every
-                        // parent.
-                        if exit.from.is_none() || exit.from == self.parent {
-                            break exit.reason;
-                        }
-                        match catch(|| info(exit)) {
-                            Ok(info) => self.info(info).await,
-                            Err(reason) => Next::Stop(reason),
-                        }
-                    }
-                    Request::Stop(reason) => break reason,
-                    Request::Continue(term) => Next::Continue(term),
-                    Request::Inspect(inspection) => {
-                        self.show(inspection);
-                        Next::Wait
-                    }
-                },
-                Err(reason) => Next::Stop(reason),
+            let handled = handle(mail.open(), &mut self.server, &mut self.me).await;
+            let System(request) = match handled {
+                Handled::Next(handled) => {
+                    next = handled?;
+                    continue;
+                }
+                Handled::System(system) => system,
             };
-        };
-        self.end(reason).await
-    }
-
-    async fn info(&mut self, info: S::Info) -> Next<S> {
-        self.last.note("info", &info);
-        after(CatchUnwind::new(|| self.server.handle_info(info, &mut self.me)).await)
+            next = match *request {
+                // A signal without a sender comes from the node, which ranks above every parent.
+                Request::Exit(exit, _) if exit.from.is_none() || exit.from == self.parent => {
+                    Next::Stop(exit.reason)
+                }
+                Request::Exit(exit, info) => {
+                    let info = info(exit);
+                    self.last.note("info", &info);
+                    self.server.handle_info(info, &mut self.me).await?
+                }
+                Request::Stop(reason) => Next::Stop(reason),
+                Request::Continue(term) => Next::Continue(term),
+                Request::Inspect(inspection) => {
+                    self.show(inspection);
+                    Next::Wait
+                }
+            };
+        }
     }
 
     /// Returns the next message, or `None` if none arrives within `time`. State inspections are
@@ -188,22 +191,13 @@ impl<S: Server> Loop<S> {
     /// Ends the server: calls `terminate` and reports a crash. A panic or an `exit` in `terminate`
     /// replaces the exit reason.
     async fn end(mut self, mut reason: ExitReason) -> ExitReason {
-        let terminate = CatchUnwind::new(|| self.server.terminate(&reason, &mut self.me));
-        if let Err(worse) = terminate.await {
+        let terminate = async { self.server.terminate(&reason, &mut self.me).await };
+        if let Err(worse) = CatchUnwind::new(terminate).await {
             reason = worse;
         }
         if !reason.is_orderly() {
             report::crash(&self.me, &self.server, &self.last, &reason);
         }
         reason
-    }
-}
-
-/// Maps the outcome of a handler to the next step.
-fn after<S: Server>(handled: std::result::Result<Result<Next<S>>, ExitReason>) -> Next<S> {
-    match handled {
-        Ok(Ok(next)) => next,
-        Ok(Err(error)) => Next::Stop(ExitReason::error(error)),
-        Err(reason) => Next::Stop(reason),
     }
 }
