@@ -87,7 +87,13 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
     };
     up.send(Up::Ready(Unclaimed::new(me.pid())));
     let last = LastMessage::new(S::LAST_MESSAGE_LIMIT);
-    Loop { server, me, parent, last }.run(first).await
+    let mut this = Loop { server, me, parent, last };
+    let reason = match CatchUnwind::new(this.run(first)).await {
+        Ok(Ok(reason)) => reason,
+        Ok(Err(error)) => ExitReason::error(error),
+        Err(reason) => reason,
+    };
+    this.end(reason).await
 }
 
 /// State of the message loop.
@@ -100,18 +106,8 @@ struct Loop<S: Server> {
 }
 
 impl<S: Server> Loop<S> {
-    /// Runs the server to its end; returns its exit reason.
-    async fn run(mut self, first: Next<S>) -> ExitReason {
-        let reason = match CatchUnwind::new(self.handle_all(first)).await {
-            Ok(Ok(reason)) => reason,
-            Ok(Err(error)) => ExitReason::error(error),
-            Err(reason) => reason,
-        };
-        self.end(reason).await
-    }
-
     /// Runs one handler after another until the server stops or a handler fails.
-    async fn handle_all(&mut self, first: Next<S>) -> Result<ExitReason> {
+    async fn run(&mut self, first: Next<S>) -> Result<ExitReason> {
         let mut next = first;
         loop {
             let limit = match next {
