@@ -47,9 +47,12 @@ pub struct Fitness {
     /// if another hardware thread of the core is busy.
     #[serde(default)]
     pub smt_ratio: Option<f64>,
-    /// The same during the run: the median of one measurement before each experiment.
+    /// The same during the run: the median of one measurement after each round.
     #[serde(default)]
     pub smt_ratio_during: Option<f64>,
+    /// Percentage of these measurements that were more than 0.4.
+    #[serde(default)]
+    pub smt_shared_percent_during: Option<f64>,
     /// The frequency governors, without duplicates.
     pub governors: Option<Vec<String>>,
     /// Whether the frequency may exceed the nominal one.
@@ -111,6 +114,7 @@ impl Fitness {
             steal_percent_during: None,
             smt_ratio: SmtProbe::ratio(),
             smt_ratio_during: None,
+            smt_shared_percent_during: None,
             governors: in_policies("scaling_governor"),
             turbo: turbo(),
             mhz: mhz.and_then(|mhz| u32::try_from(mhz).ok()).filter(|&mhz| mhz > 0),
@@ -127,9 +131,7 @@ impl Fitness {
 
     /// Returns the warnings a reader of the figures needs.
     pub fn warnings(&self) -> Vec<Warning> {
-        let smt =
-            self.smt_ratio.and_then(|ratio| smt::warning("the machine before the run", ratio));
-        let mut warnings: Vec<_> = smt.into_iter().collect();
+        let mut warnings: Vec<_> = self.smt_ratio.and_then(smt::warning).into_iter().collect();
         let mut add = |kind, message: String, advice| {
             warnings.push(Warning::new(kind, message, advice));
         };

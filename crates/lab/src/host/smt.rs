@@ -17,6 +17,9 @@ use crate::warning::Warning;
 /// A core with at least three arithmetic units reaches 0.33 or less alone, and one with four has 0.5 under contention.
 const SHARED: f64 = 0.4;
 
+/// Advice of the warnings.
+const ADVICE: &str = "measure on a machine of its own, or at a quieter hour: code that computes takes about twice as long";
+
 /// Number of measurements, of which the median counts: an interrupt lengthens only one.
 const PAIRS: usize = 101;
 
@@ -30,6 +33,8 @@ const CHAINS: usize = 8;
 #[derive(Debug, Default)]
 pub struct SmtProbe {
     ratios: Vec<f64>,
+    /// Number of measurements before the present experiment.
+    before: usize,
 }
 
 impl SmtProbe {
@@ -43,11 +48,31 @@ impl SmtProbe {
         stats::median(&ratios).filter(|ratio| ratio.is_finite()).map(hundredths)
     }
 
-    /// Measures, and returns a warning about this part of the run if the core is shared.
-    pub fn check(&mut self, experiment: &str) -> Option<Warning> {
-        let ratio = Self::ratio()?;
-        self.ratios.push(ratio);
-        warning(experiment, ratio).map(|warning| warning.about(experiment, None))
+    /// Measures once.
+    pub fn measure(&mut self) {
+        self.ratios.extend(Self::ratio());
+    }
+
+    /// Ends an experiment. Returns a warning if the core was shared at one of its measurements.
+    pub fn end(&mut self, experiment: &str) -> Option<Warning> {
+        let ratios = &self.ratios[self.before..];
+        self.before = self.ratios.len();
+        let shared: Vec<f64> = ratios.iter().copied().filter(|ratio| *ratio > SHARED).collect();
+        let message = format!(
+            "{experiment}: another hardware thread of the core was busy after {} of {} rounds (independent instructions \
+             took {:.2} of the time of dependent ones)",
+            shared.len(),
+            ratios.len(),
+            stats::median(&shared)?,
+        );
+        Some(Warning::new("smt", message, ADVICE).about(experiment, None))
+    }
+
+    /// Returns the percentage of measurements at which the core was shared.
+    pub fn shared_percent(&self) -> Option<f64> {
+        let shared = self.ratios.iter().filter(|ratio| **ratio > SHARED).count();
+        let all = self.ratios.len();
+        (all > 0).then(|| hundredths(shared as f64 * 100.0 / all as f64))
     }
 
     /// Returns the median of all measurements.
@@ -56,14 +81,13 @@ impl SmtProbe {
     }
 }
 
-/// Returns a warning if the ratio shows that the core is shared.
-pub(super) fn warning(during: &str, ratio: f64) -> Option<Warning> {
+/// Returns a warning if the ratio before the run shows that the core is shared.
+pub(super) fn warning(ratio: f64) -> Option<Warning> {
     let message = format!(
-        "{during}: another hardware thread of the core is busy (independent instructions took {ratio:.2} of the time of \
-         dependent ones)"
+        "another hardware thread of the core was busy before the run (independent instructions took {ratio:.2} of the \
+         time of dependent ones)"
     );
-    let advice = "measure on a machine of its own, or at a quieter hour: code that computes takes about twice as long";
-    (ratio > SHARED).then(|| Warning::new("smt", message, advice))
+    (ratio > SHARED).then(|| Warning::new("smt", message, ADVICE))
 }
 
 fn hundredths(value: f64) -> f64 {
@@ -106,17 +130,31 @@ mod tests {
 
     #[test]
     fn only_a_ratio_of_a_shared_core_gives_a_warning() {
-        assert_eq!(warning("call", 0.27), None);
-        assert_eq!(warning("call", 0.33), None);
-        let shared = warning("call", 0.62).unwrap();
+        assert_eq!(warning(0.27), None);
+        assert_eq!(warning(0.33), None);
+        let shared = warning(0.62).unwrap();
         assert_eq!(shared.kind, "smt");
-        assert!(shared.message.starts_with("call: ") && shared.message.contains("0.62"));
+        assert!(shared.message.contains("0.62"));
+    }
+
+    #[test]
+    fn an_experiment_counts_its_own_measurements() {
+        let mut probe = SmtProbe { ratios: vec![0.27, 0.61, 0.28, 0.55], before: 0 };
+        assert_eq!(probe.shared_percent(), Some(50.0));
+        let shared = probe.end("call").unwrap();
+        assert!(
+            shared.message.starts_with("call: ") && shared.message.contains("after 2 of 4 rounds")
+        );
+        assert!(shared.message.contains("took 0.58 of"), "{}", shared.message);
+        probe.ratios.push(0.27);
+        assert_eq!(probe.end("ping-pong"), None);
+        assert_eq!(probe.end("no rounds"), None);
     }
 
     #[test]
     fn a_run_stores_the_median_of_its_measurements() {
         let mut probe = SmtProbe::default();
-        assert_eq!(probe.median(), None);
+        assert_eq!((probe.median(), probe.shared_percent()), (None, None));
         probe.ratios = vec![0.27, 0.61, 0.28];
         assert_eq!(probe.median(), Some(0.28));
         assert_eq!(SmtProbe::ratio().is_some(), !cfg!(debug_assertions));

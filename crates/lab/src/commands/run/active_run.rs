@@ -36,7 +36,6 @@ pub(super) struct ActiveRun {
     experiments: Vec<&'static Experiment>,
     budget: Budget,
     steal: StealWatch,
-    smt: SmtProbe,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Runtimes>,
     watch: ReplayCheck<Watcher>,
@@ -63,12 +62,12 @@ impl ActiveRun {
         let watcher = Watcher {
             store,
             progress: Progress::new(experiments.len(), budget.rounds),
+            smt: SmtProbe::default(),
             before_ms: past.at_ms(),
             began: Instant::now(),
         };
         Self {
             steal: StealWatch::begin(),
-            smt: SmtProbe::default(),
             entrants: Vec::new(),
             asked: Replay::new(
                 past,
@@ -190,8 +189,6 @@ impl ActiveRun {
                 continue;
             }
             self.watch.then.progress.begin(experiment.id);
-            let shared = self.smt.check(experiment.id);
-            self.warn_at_once(shared)?;
             let steal = StealWatch::begin();
             let sampled = sample(
                 experiment,
@@ -202,6 +199,8 @@ impl ActiveRun {
                 &mut self.asked,
                 &mut self.watch,
             );
+            let shared = self.watch.then.smt.end(experiment.id);
+            self.warn_at_once(shared)?;
             match sampled {
                 Ok(outcome) => self.conclude(experiment, outcome),
                 Err(Stop::Interrupted(so_far)) => {
@@ -363,7 +362,9 @@ impl ActiveRun {
         self.document.warnings = self.all_warnings();
         if let Some(fitness) = &mut self.document.host.fitness {
             fitness.steal_percent_during = self.steal.percent();
-            fitness.smt_ratio_during = self.smt.median();
+            let smt = &self.watch.then.smt;
+            fitness.smt_ratio_during = smt.median();
+            fitness.smt_shared_percent_during = smt.shared_percent();
         }
         let text = json(&self.document)?;
         let value: Value = serde_json::from_str(&text).map_err(|error| unwritten(&error))?;

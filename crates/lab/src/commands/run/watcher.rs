@@ -1,5 +1,5 @@
-//! Sampling observer of `purlin lab run`: stores each record on disk and drives the progress
-//! display.
+//! Sampling observer of `purlin lab run`: stores each record on disk, drives the progress display,
+//! and measures the contention between hardware threads after each round.
 //!
 //! A *record* is one answer or failure of a contender, from a sample or from calibration. An
 //! interrupted run can be resumed: recorded answers are replayed without reaching this observer.
@@ -9,6 +9,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::error::Problem;
+use crate::host::SmtProbe;
 use crate::progress::Progress;
 use crate::sampling::{Record, Watch};
 use crate::store::Store;
@@ -17,6 +18,7 @@ use crate::store::Store;
 pub(super) struct Watcher {
     pub(super) store: Store,
     pub(super) progress: Progress,
+    pub(super) smt: SmtProbe,
     /// Time from the start of the run to the last recorded request before the interruption, in ms,
     /// excluding earlier interruptions; 0 for a new run.
     pub(super) before_ms: u64,
@@ -56,5 +58,6 @@ impl Watch for Watcher {
 
     fn round(&mut self, done: usize, of: usize) {
         self.progress.round(done, of);
+        self.smt.measure();
     }
 }
