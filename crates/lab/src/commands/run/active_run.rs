@@ -63,6 +63,7 @@ impl ActiveRun {
             store,
             progress: Progress::new(experiments.len(), budget.rounds),
             smt: SmtProbe::default(),
+            sampled: false,
             before_ms: past.at_ms(),
             began: Instant::now(),
         };

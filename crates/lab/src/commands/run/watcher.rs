@@ -4,6 +4,7 @@
 //! A *record* is one answer or failure of a contender, from a sample or from calibration. An
 //! interrupted run can be resumed: recorded answers are replayed without reaching this observer.
 
+use std::mem;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -19,6 +20,8 @@ pub(super) struct Watcher {
     pub(super) store: Store,
     pub(super) progress: Progress,
     pub(super) smt: SmtProbe,
+    /// Whether a record was stored since the last round.
+    pub(super) sampled: bool,
     /// Time from the start of the run to the last recorded request before the interruption, in ms,
     /// excluding earlier interruptions; 0 for a new run.
     pub(super) before_ms: u64,
@@ -47,6 +50,7 @@ impl Watcher {
 impl Watch for Watcher {
     fn record(&mut self, record: &Record<'_>) -> Result<(), Problem> {
         self.progress.sampled();
+        self.sampled = true;
         let took_ms = record.wall_ns.unwrap_or(0) / 1_000_000;
         let at_ms = self.elapsed_ms().saturating_sub(took_ms);
         self.store.append(&TimedRecord { at_ms, record })
@@ -58,6 +62,9 @@ impl Watch for Watcher {
 
     fn round(&mut self, done: usize, of: usize) {
         self.progress.round(done, of);
-        self.smt.measure();
+        // A round that is replayed was measured when it was sampled.
+        if mem::take(&mut self.sampled) {
+            self.smt.measure();
+        }
     }
 }
