@@ -144,7 +144,10 @@ fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
         blind.cast(ExitReason::error("burgled"));
         blind.pid().ended().await;
         let line = said(&log);
-        assert!(line.contains("last_message=none ") && line.contains("Till(4)"), "{line}");
+        assert!(
+            line.contains("last_message=cast (not recorded) ") && line.contains("Till(4)"),
+            "{line}"
+        );
 
         let lamp = node.start::<Machine<Lamp>>(()).await.expect("it starts");
         lamp.cast(7);

@@ -40,7 +40,7 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     ///
     /// COST: before each message is handled, its text is written into one buffer of at most this
     /// size: a few hundred instructions for a small message, about 1600 for one with two fields and
-    /// a string (a call costs about 940 without it). Text beyond the limit is not written, but
+    /// a string (a call costs about 720 without it). Text beyond the limit is not written, but
     /// collections in the message are still walked to their end. If that walk takes more than a
     /// microsecond, the text of some of the following messages is skipped, so that the walk costs
     /// at most a microsecond per message on average. While a server handles more than a million

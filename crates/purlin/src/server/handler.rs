@@ -4,12 +4,15 @@
 //! envelope. So a message is moved once, from the envelope into the future of its handler.
 
 use std::future::Future;
+use std::mem::forget;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use purlin_raw::Unopened;
 
 use super::behaviour::{Mail, Next, Result, Server, System};
+use super::report::LastMessage;
 use crate::Process;
 
 pin_project! {
@@ -25,6 +28,8 @@ pin_project! {
 
 /// Result of a handler, or a system message for the message loop.
 pub(super) enum Handled<S: Server> {
+    /// The handler returned [`Next::Wait`], as most do.
+    Wait,
     Next(Result<Next<S>>),
     System(System<S>),
 }
@@ -48,21 +53,37 @@ where
                 return system.take().map_or(Poll::Pending, |it| Poll::Ready(Handled::System(it)));
             }
         };
+        if matches!(polled, Poll::Ready(Ok(Next::Wait))) {
+            // WHY forgotten: there is nothing to drop, and the compiler would call a function for it.
+            forget(polled);
+            return Poll::Ready(Handled::Wait);
+        }
         polled.map(Handled::Next)
     }
 }
 
-/// Calls the handler of a message.
+/// Notes a message as the last one and calls its handler.
 #[inline(always)]
 pub(super) fn handle<S: Server>(
-    mail: Mail<S>,
+    mail: Unopened<Mail<S>>,
+    last: &mut LastMessage,
     server: &mut S,
     me: &mut Process<Mail<S>>,
 ) -> impl Future<Output = Handled<S>> {
-    match mail {
-        Mail::Call(call) => Handler::Call { handler: server.handle_call(call, me) },
-        Mail::Cast(cast) => Handler::Cast { handler: server.handle_cast(cast, me) },
-        Mail::Info(info) => Handler::Info { handler: server.handle_info(info, me) },
+    let skipped = last.note_text(mail.message());
+    match mail.open() {
+        Mail::Call(call) => {
+            last.set_kind("call", skipped);
+            Handler::Call { handler: server.handle_call(call, me) }
+        }
+        Mail::Cast(cast) => {
+            last.set_kind("cast", skipped);
+            Handler::Cast { handler: server.handle_cast(cast, me) }
+        }
+        Mail::Info(info) => {
+            last.set_kind("info", skipped);
+            Handler::Info { handler: server.handle_info(info, me) }
+        }
         Mail::System(system) => Handler::System { system: Some(system) },
     }
 }

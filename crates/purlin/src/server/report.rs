@@ -111,45 +111,69 @@ impl LastMessage {
         }
     }
 
-    /// Records a message of the mailbox, unless it is a system message.
-    #[inline]
-    pub(super) fn note_mail<S: Server>(&mut self, mail: &Mail<S>) {
-        match mail {
-            Mail::Call(call) => self.note("call", call),
-            Mail::Cast(cast) => self.note("cast", cast),
-            Mail::Info(info) => self.note("info", info),
-            Mail::System(_) => {}
-        }
-    }
-
-    /// Records a message.
-    #[inline]
+    /// Notes a message: its kind, and its text unless that is skipped.
     pub(super) fn note(&mut self, kind: &'static str, message: &dyn fmt::Debug) {
-        if self.message.limit == 0 {
-            return;
-        }
-        self.kind = kind;
-        self.skipped = self.skips();
-        if !self.skipped {
+        let skipped = self.skips();
+        if !skipped {
             self.record(message);
         }
+        self.set_kind(kind, skipped);
     }
 
-    /// Returns whether the text of the present message is skipped.
+    /// Records the text of a message of the mailbox, unless that is skipped. Returns whether it is.
+    /// Then [`LastMessage::set_kind`] has to be called, unless it is a system message.
+    ///
+    /// WHY the kind is set apart: the caller distinguishes the kinds anyway.
+    #[inline]
+    pub(super) fn note_text<S: Server>(&mut self, mail: &Mail<S>) -> bool {
+        let skipped = self.skips();
+        if !skipped {
+            self.record_mail(mail);
+        }
+        skipped
+    }
+
+    /// Sets the kind of the last message, and whether its text was skipped.
+    #[inline]
+    pub(super) fn set_kind(&mut self, kind: &'static str, skipped: bool) {
+        self.kind = kind;
+        self.skipped = skipped;
+    }
+
+    /// Counts a message; returns whether its text is skipped.
     #[inline]
     fn skips(&mut self) -> bool {
+        if self.skip > 1 {
+            self.skip -= 1;
+            return true;
+        }
+        self.ends_skip()
+    }
+
+    /// Returns whether the text of a message is skipped that is the last of a skip or is in none. A
+    /// last one is not skipped if it ends a burst that was not short.
+    #[inline(never)]
+    fn ends_skip(&mut self) -> bool {
+        if self.message.limit == 0 {
+            self.skip = u32::MAX;
+            return true;
+        }
         if self.skip == 0 {
             return false;
         }
-        self.skip -= 1;
-        self.skip > 0 || self.ends_skip()
+        self.skip = 0;
+        self.recorded > 0 || self.since.is_none() || self.end_burst(Instant::now())
     }
 
-    /// Returns whether the last message of a skip is skipped. It is not if it ends a burst that was
-    /// not short.
+    /// Records the text of a message of the mailbox, unless it is a system message.
     #[inline(never)]
-    fn ends_skip(&mut self) -> bool {
-        self.recorded > 0 || self.since.is_none() || self.end_burst(Instant::now())
+    fn record_mail<S: Server>(&mut self, mail: &Mail<S>) {
+        match mail {
+            Mail::Call(call) => self.record(call),
+            Mail::Cast(cast) => self.record(cast),
+            Mail::Info(info) => self.record(info),
+            Mail::System(_) => {}
+        }
     }
 
     #[inline(never)]
@@ -177,7 +201,11 @@ impl LastMessage {
 
 impl fmt::Display for LastMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = if self.skipped { "(not recorded, to save time)" } else { &self.message.text };
+        let text = match self.message.limit {
+            0 => "(not recorded)",
+            _ if self.skipped => "(not recorded, to save time)",
+            _ => &self.message.text,
+        };
         write!(f, "{} {text}", self.kind)
     }
 }
@@ -297,8 +325,8 @@ mod tests {
     }
 
     #[test]
-    fn limit_0_records_no_message() {
-        assert_eq!(kept(0, &Some(7)), "none ");
+    fn limit_0_records_no_text() {
+        assert_eq!(kept(0, &Some(7)), "cast (not recorded)");
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl<S: Server> Loop<S> {
     async fn run(&mut self, first: Next<S>) -> Result<ExitReason> {
         let mut next = first;
         loop {
-            let limit = match next {
+            let mut limit = match next {
                 Next::Wait => self.server.idle_timeout(),
                 Next::Timeout(time) => Some(time),
                 Next::Continue(term) => {
@@ -120,44 +120,47 @@ impl<S: Server> Loop<S> {
                 }
                 Next::Stop(reason) => return Ok(reason),
             };
-            let mail = match limit {
-                None => poll_fn(|cx| self.me.poll_unopened(cx)).await,
-                Some(time) => match self.receive_within(time).await {
-                    Some(mail) => mail,
-                    None => {
-                        self.last.note("timeout", &());
-                        next = self.server.handle_timeout(&mut self.me).await?;
-                        continue;
-                    }
-                },
-            };
-            self.last.note_mail(mail.message());
-            let handled = handle(mail.open(), &mut self.server, &mut self.me).await;
-            let System(request) = match handled {
-                Handled::Next(handled) => {
-                    next = handled?;
-                    continue;
-                }
-                Handled::System(system) => system,
-            };
-            next = match *request {
-                // A signal without a sender comes from the node, which ranks above every parent.
-                Request::Exit(exit, _) if exit.from.is_none() || exit.from == self.parent => {
-                    Next::Stop(exit.reason)
-                }
-                Request::Exit(exit, info) => {
-                    let info = info(exit);
-                    self.last.note("info", &info);
-                    self.server.handle_info(info, &mut self.me).await?
-                }
-                Request::Stop(reason) => Next::Stop(reason),
-                Request::Continue(term) => Next::Continue(term),
-                Request::Inspect(inspection) => {
-                    self.show(inspection);
-                    Next::Wait
+            // WHY a loop inside the loop: most handlers return `Wait`, and its case is then decided
+            // without a `Next` in memory.
+            next = loop {
+                let mail = match limit {
+                    None => poll_fn(|cx| self.me.poll_unopened(cx)).await,
+                    Some(time) => match self.receive_within(time).await {
+                        Some(mail) => mail,
+                        None => {
+                            self.last.note("timeout", &());
+                            break self.server.handle_timeout(&mut self.me).await?;
+                        }
+                    },
+                };
+                match handle(mail, &mut self.last, &mut self.server, &mut self.me).await {
+                    Handled::Wait => limit = self.server.idle_timeout(),
+                    Handled::Next(handled) => break handled?,
+                    Handled::System(System(request)) => break self.system(*request).await?,
                 }
             };
         }
+    }
+
+    /// Handles a system message.
+    async fn system(&mut self, request: Request<S>) -> Result<Next<S>> {
+        Ok(match request {
+            // A signal without a sender comes from the node, which ranks above every parent.
+            Request::Exit(exit, _) if exit.from.is_none() || exit.from == self.parent => {
+                Next::Stop(exit.reason)
+            }
+            Request::Exit(exit, info) => {
+                let info = info(exit);
+                self.last.note("info", &info);
+                self.server.handle_info(info, &mut self.me).await?
+            }
+            Request::Stop(reason) => Next::Stop(reason),
+            Request::Continue(term) => Next::Continue(term),
+            Request::Inspect(inspection) => {
+                self.show(inspection);
+                Next::Wait
+            }
+        })
     }
 
     /// Returns the next message, or `None` if none arrives within `time`. State inspections are
