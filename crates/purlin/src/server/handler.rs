@@ -2,6 +2,9 @@
 //!
 //! The handlers of calls, casts and infos are variants of one future, which is created from the
 //! envelope. So a message is moved once, from the envelope into the future of its handler.
+//!
+//! WHY one future: with an await for each kind of message, the compiler copied the message several
+//! times through memory (`docs/internals/servers.md`).
 
 use std::future::Future;
 use std::mem::forget;
