@@ -13,12 +13,16 @@
 //! When no process or task is ready and the node has no timer, tokio may still have one. So the
 //! main future waits for `LONG`, longer than any of its sleeps lasts. If that time passes, no event can
 //! follow, and it is subtracted from the node's clock.
+//!
+//! A drive with a time limit ends when no task of tokio is ready either, because a task that is due
+//! at the limit may have more to do. tokio tells it before it parks the thread (`TasksDone`).
 
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -44,6 +48,7 @@ pub struct Simulated {
     workers: Workers,
     simulation: Simulation,
     tokio: Runtime,
+    tasks_done: Arc<TasksDone>,
     /// Time of tokio's clock at which the node's clock was 0.
     start: Instant,
 }
@@ -58,11 +63,18 @@ pub enum Halted {
 }
 
 impl Builder {
-    /// Builds a simulated node, which has one worker whatever the settings. `tokio` must be a
+    /// Builds a simulated node, which has one worker whatever the settings. `tokio` must build a
     /// current-thread runtime with its clock paused.
     #[doc(hidden)]
-    pub fn simulated(self, seed: u64, tokio: Runtime) -> Result<Simulated, BuildError> {
+    pub fn simulated(
+        self,
+        seed: u64,
+        tokio: &mut tokio::runtime::Builder,
+    ) -> Result<Simulated, BuildError> {
         self.check()?;
+        let tasks_done = Arc::new(TasksDone::default());
+        let parks = Arc::clone(&tasks_done);
+        let tokio = tokio.on_thread_park(move || parks.wake()).build().map_err(BuildError::Io)?;
         let simulation = Simulation::new(seed);
         let (scheduler, handle) = (simulation.scheduler().clone(), tokio.handle().clone());
         let io = Io::Simulated(handle.clone());
@@ -75,7 +87,7 @@ impl Builder {
             let _tokio = tokio.enter();
             Instant::now()
         };
-        Ok(Simulated { node, workers, simulation, tokio, start })
+        Ok(Simulated { node, workers, simulation, tokio, tasks_done, start })
     }
 }
 
@@ -148,8 +160,8 @@ impl Simulated {
         until: Option<Duration>,
         over: &mut (dyn FnMut() -> bool + Send),
     ) -> Result<(), Halted> {
-        let Self { node, workers, simulation, tokio, start } = self;
-        let mut drive = Drive { workers, simulation, start, until, over };
+        let Self { node, workers, simulation, tokio, tasks_done, start } = self;
+        let mut drive = Drive { workers, simulation, tasks_done, start, until, over };
         let mut reached = Reached::Rest;
         let stands_still = &workers.node_core.state().stands_still;
         stands_still.store(false, Ordering::Relaxed);
@@ -194,10 +206,43 @@ fn stopped(node_core: &NodeCore<ErlangTypes>) -> bool {
     node_core.state().stopped.borrow().is_some()
 }
 
+/// Tells a drive that no task of tokio is ready.
+#[derive(Debug, Default)]
+struct TasksDone {
+    done: AtomicBool,
+    waits: Mutex<Option<Waker>>,
+}
+
+impl TasksDone {
+    /// Has the waker woken when no task is ready.
+    fn wait(&self, waker: &Waker) {
+        *self.waits() = Some(waker.clone());
+    }
+
+    /// Wakes the drive that waits. tokio calls it when no task is ready.
+    fn wake(&self) {
+        if let Some(waker) = self.waits().take() {
+            // ORDER: relaxed: the drive runs on this thread.
+            self.done.store(true, Ordering::Relaxed);
+            waker.wake();
+        }
+    }
+
+    /// Returns whether no task was ready after the last [`TasksDone::wait`]; once for each.
+    fn take(&self) -> bool {
+        self.done.swap(false, Ordering::Relaxed)
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One drive, on the thread that lives for it.
 struct Drive<'a> {
     workers: &'a Workers,
     simulation: &'a mut Simulation,
+    tasks_done: &'a TasksDone,
     start: &'a mut Instant,
     /// Time limit of the drive.
     until: Option<Duration>,
@@ -228,6 +273,7 @@ impl Drive<'_> {
     ) -> Poll<Reached> {
         let idle = idle_since.take().map(|since| since.elapsed()).filter(|&time| time >= LONG);
         *self.start += idle.unwrap_or_default();
+        let tasks_done = self.tasks_done.take();
         loop {
             let now = self.start.elapsed();
             let until = self.until.map_or(now, |until| until.min(now));
@@ -240,7 +286,11 @@ impl Drive<'_> {
                 }
                 DriveOutcome::Idle(_) if self.until == Some(until) => {
                     self.simulation.set_clock(until);
-                    return Poll::Ready(Reached::There);
+                    if tasks_done {
+                        return Poll::Ready(Reached::There);
+                    }
+                    self.tasks_done.wait(cx.waker());
+                    return Poll::Pending;
                 }
                 DriveOutcome::Idle(next) => {
                     let next = next.into_iter().chain(self.until).min();

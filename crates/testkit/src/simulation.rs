@@ -117,12 +117,8 @@ impl Simulation {
     /// runtime.
     #[track_caller]
     pub fn with(seed: u64, settings: Builder) -> Self {
-        let tokio = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build()
-            .unwrap_or_else(|error| panic!("no tokio runtime for a simulation: {error}"));
-        let simulated = settings.simulated(seed, tokio);
+        let mut tokio = tokio::runtime::Builder::new_current_thread();
+        let simulated = settings.simulated(seed, tokio.enable_all().start_paused(true));
         let simulated = simulated.unwrap_or_else(|error| panic!("{error}"));
         Self { seed, simulated, holds: Vec::new() }
     }
@@ -192,7 +188,7 @@ impl Simulation {
     }
 
     /// Advances the clock by `time`: everything due by then happens, in order and at its own time.
-    /// With a duration of zero, ready processes run.
+    /// With a duration of zero, ready processes and tasks of tokio run.
     ///
     /// ```
     /// use std::time::Duration;

@@ -254,9 +254,9 @@ mod tests {
     // L2: the proxy ends before the process acknowledges the loss of the link.
     #[test]
     fn no_link_is_stored_after_the_node_has_left_the_cluster() {
-        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
-        let mut simulated =
-            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let mut tokio = Builder::new_current_thread();
+        let tokio = tokio.enable_all().start_paused(true);
+        let mut simulated = Node::builder().simulated(1, tokio).expect("a node");
         let node = simulated.node().clone();
         let lost = simulated.run(async move |mut me: Process<Exit>| {
             let builder = Cluster::builder("here@h".parse().expect("a name"));

@@ -454,9 +454,9 @@ mod tests {
     // A message of a peer may name any number of groups and pids.
     #[test]
     fn leave_of_many_pids_yields_and_that_of_an_unknown_scope_or_group_costs_little() {
-        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
-        let mut simulated =
-            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let mut tokio = Builder::new_current_thread();
+        let tokio = tokio.enable_all().start_paused(true);
+        let mut simulated = Node::builder().simulated(1, tokio).expect("a node");
         let node = simulated.node().clone();
         let done = simulated.run(async move |_: Process<()>| {
             let builder = Cluster::builder("here@h".parse().expect("a name"));

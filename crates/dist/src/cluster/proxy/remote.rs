@@ -348,9 +348,9 @@ mod tests {
     // M2: the inbox returns them in this order if it has shards and the senders differ.
     #[test]
     fn a_proxy_passes_on_messages_that_are_behind_the_request_to_end() {
-        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
-        let mut simulated =
-            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let mut tokio = Builder::new_current_thread();
+        let tokio = tokio.enable_all().start_paused(true);
+        let mut simulated = Node::builder().simulated(1, tokio).expect("a node");
         let node = simulated.node().clone();
         let ended = simulated.run(async move |_: Process<()>| {
             let there: NodeName = "there@127.0.0.1".parse().expect("a name");

@@ -289,9 +289,9 @@ mod tests {
     #[test]
     fn answers_that_wait_for_a_connection_are_bounded_and_dropped_when_it_fails() {
         const BYTES: usize = 1 << 20;
-        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
-        let mut simulated =
-            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let mut tokio = Builder::new_current_thread();
+        let tokio = tokio.enable_all().start_paused(true);
+        let mut simulated = Node::builder().simulated(1, tokio).expect("a node");
         let node = simulated.node().clone();
         let done = simulated.run(async move |_: Process<()>| {
             let there: NodeName = "there@127.0.0.1".parse().expect("a name");

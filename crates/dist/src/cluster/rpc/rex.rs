@@ -277,9 +277,9 @@ mod tests {
     fn answers_of_functions_that_have_waited_wait_until_the_caller_reads() {
         const CALLS: usize = 20;
         const BYTES: usize = 50_000;
-        let tokio = Builder::new_current_thread().enable_all().start_paused(true).build();
-        let mut simulated =
-            Node::builder().simulated(1, tokio.expect("a runtime")).expect("a node");
+        let mut tokio = Builder::new_current_thread();
+        let tokio = tokio.enable_all().start_paused(true);
+        let mut simulated = Node::builder().simulated(1, tokio).expect("a node");
         let node = simulated.node().clone();
         let done = simulated.run(async move |_: Process<()>| {
             let builder = Cluster::builder("here@h".parse().expect("a name")).cookie("secret");

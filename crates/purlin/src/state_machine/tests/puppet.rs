@@ -180,11 +180,8 @@ impl StateMachine for Puppet {
 
 /// Returns the trace of purlin's state machine in a program.
 pub(super) fn play(program: &Program) -> String {
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .expect("a runtime starts");
+    let mut tokio = tokio::runtime::Builder::new_current_thread();
+    let tokio = tokio.enable_all().start_paused(true);
     let mut node = Node::builder().simulated(0, tokio).expect("a node starts");
     let (program, trace) = (Arc::new(program.clone()), Trace::default());
     let driver = {
