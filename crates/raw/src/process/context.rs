@@ -25,8 +25,9 @@ pub const BUDGET: u32 = 512;
 const SPAWN: u32 = 7;
 
 /// Bit of [`Context::sent`]: the turn is traced.
-/// WHY there: counting a send then reveals it by the sign of the sum.
-const TRACED: u32 = 1 << 31;
+/// WHY there: counting a send then reveals it by the sign of the sum. A turn sends less than 2^63
+/// signals.
+const TRACED: u64 = 1 << 63;
 
 /// State of a thread's current turn.
 ///
@@ -36,7 +37,7 @@ struct Context {
     /// Remaining budget.
     left: Cell<u32>,
     /// Signals sent by this thread in its current or most recent turn.
-    sent: Cell<u32>,
+    sent: Cell<u64>,
     /// Number of the thread as a sender, plus one; 0 until it is needed.
     sender: Cell<u32>,
     /// Number of the sender for which this thread sends, plus one; 0 outside of [`with_sender`].
@@ -77,7 +78,7 @@ impl Turn {
     #[inline]
     pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {
-            now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
+            now.sent.set(u64::from(turn & cell::TRACED) * (TRACED / u64::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
         })
     }
@@ -89,7 +90,7 @@ impl Turn {
         context(|now| {
             let work = u64::from(BUDGET - now.left.get()) + 1;
             now.work.set(now.work.get() + work);
-            let sent = u64::from(now.sent.get() & !TRACED);
+            let sent = now.sent.get() & !TRACED;
             now.sends.set(now.sends.get().wrapping_add(sent));
             (sent, work)
         })
