@@ -153,6 +153,8 @@ mod tests {
         for (unmeasured, text) in [
             ("crates/raw/README.md", "changed"),
             ("crates/raw/src/tests.rs", "changed"),
+            ("crates/raw/src/simulated.rs", "changed"),
+            ("crates/raw/src/simulation.rs", "changed"),
             ("crates/raw/src/lib.rs", "//! Documented.\n\ncrates/raw\n    // WHY"),
             ("Cargo.toml", &MANIFEST.replace("one", "two")),
         ] {

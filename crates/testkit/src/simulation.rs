@@ -188,7 +188,8 @@ impl Simulation {
     }
 
     /// Advances the clock by `time`: everything due by then happens, in order and at its own time.
-    /// With a duration of zero, ready processes and tasks of tokio run.
+    /// With a duration of zero, ready processes and tasks of tokio run. Blocking work that begins at
+    /// the end of that time is not waited for.
     ///
     /// ```
     /// use std::time::Duration;
@@ -217,7 +218,7 @@ impl Simulation {
     /// Stops the clock from jumping until the returned guard is dropped, because something outside
     /// of the simulation, for example a thread or the peer of a socket, is going to act. During a
     /// hold there is no deadlock detection. Stopping or dropping the simulation ends the hold;
-    /// [`advance`](Simulation::advance) waits for its end.
+    /// [`advance`](Simulation::advance) waits for its end before it moves the clock.
     ///
     /// A task of `tokio::task::spawn_blocking` and a turn of a process that was spawned with
     /// [`purlin::SpawnOptions::blocking`] hold the clock in the same way while they run.
