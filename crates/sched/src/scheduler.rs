@@ -21,6 +21,7 @@ use crate::worker::counters::Load;
 use crate::worker::idle::Idle;
 use crate::worker::init::WorkerInit;
 use crate::worker::launcher::Launcher;
+use crate::worker::processors::Processors;
 use crate::worker::run::schedule_here;
 
 /// Handle to a set of workers.
@@ -68,6 +69,7 @@ impl Scheduler {
                 timers,
                 hand_offs: HandOffs::default(),
                 counters: (0..workers).map(|_| CachePadded::default()).collect(),
+                processors: Processors::new(workers),
                 measuring: AtomicUsize::new(0),
                 ticks: AtomicU64::new(0),
                 wakers,

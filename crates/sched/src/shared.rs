@@ -17,6 +17,7 @@ use crate::timers::Timers;
 use crate::worker::counters::WorkerCounters;
 use crate::worker::idle::Idle;
 use crate::worker::init::WorkerInit;
+use crate::worker::processors::Processors;
 use crate::worker::shared_queue::SharedQueue;
 
 /// State shared by all workers.
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) hand_offs: HandOffs,
     /// Counters of each worker.
     pub(crate) counters: Box<[CachePadded<WorkerCounters>]>,
+    pub(crate) processors: Processors,
     /// Number of guards that request the measurement of sleep time.
     pub(crate) measuring: AtomicUsize,
     /// Number of sysmon's ticks.
@@ -58,7 +60,7 @@ impl Shared {
     #[inline]
     pub(crate) fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
-            self.unpark(worker);
+            self.wake_for_work(worker);
         }
     }
 
@@ -66,6 +68,17 @@ impl Shared {
     #[inline]
     pub(crate) fn notify_for_own(&self) {
         if let Some(worker) = self.idle.notify_for_own() {
+            self.wake_for_work(worker);
+        }
+    }
+
+    /// Wakes a worker for queued work. WHY apart only while processes compute: a message between
+    /// two processors costs more than a short turn on one.
+    #[cold]
+    fn wake_for_work(&self, worker: usize) {
+        if self.queues.iter().any(|queue| queue.computes()) {
+            self.processors.wake_apart(worker, || self.unpark(worker));
+        } else {
             self.unpark(worker);
         }
     }

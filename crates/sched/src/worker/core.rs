@@ -134,10 +134,18 @@ impl<T> Core<T> {
     ///
     /// WHY not for a single process: it and the process it talks to take turns on this processor,
     /// where their messages are cached, instead of following each other from one processor to
-    /// another.
+    /// another. If processes compute, both are worth a processor.
     #[inline]
     pub(crate) fn push_back(&self, one: T) -> bool {
-        self.queue.push(one) && self.queue.stealable_len() > 1
+        self.queue.push(one) && (self.queue.stealable_len() > 1 || self.computing_runs_next())
+    }
+
+    /// Returns whether a process is in the slot of a worker whose processes compute or have long turns.
+    fn computing_runs_next(&self) -> bool {
+        let newest = self.newest.take();
+        let runs_next = newest.is_some() && self.queue().computes();
+        self.newest.set(newest);
+        runs_next
     }
 
     /// Makes a receiver that is behind its senders run after the next process of the queue, unless
@@ -427,6 +435,20 @@ mod tests {
         core.streak.set(0);
         push_first(&core, "server");
         assert!(!core.accepts_second(is_server), "the queue is next");
+    }
+
+    // A filter of a pipeline and the next one, which it has woken, run on two processors
+    #[test]
+    fn a_process_that_yields_is_worth_a_worker_if_another_one_runs_next_and_both_compute() {
+        let yields = |others: &[&'static str], pace| {
+            let core = Core::new();
+            core.queue().set_limits(0, 0, pace);
+            others.iter().for_each(|other| assert!(!push_first(&core, *other)));
+            core.push_back("yields")
+        };
+        assert!(yields(&["next"], 0));
+        assert!(!yields(&[], 0), "it runs again here");
+        assert!(!yields(&["next"], 1000), "short turns, spread by a trial");
     }
 
     // Processes with long turns are left to any worker that is free

@@ -7,6 +7,7 @@ pub(crate) mod init;
 pub(crate) mod launcher;
 pub(crate) mod lifo;
 pub(crate) mod local_queue;
+pub(crate) mod processors;
 pub(crate) mod run;
 pub(crate) mod shared_queue;
 pub(crate) mod status;

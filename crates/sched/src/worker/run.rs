@@ -323,7 +323,7 @@ impl Worker {
         &self.shared.counters[self.index]
     }
 
-    /// Updates the worker's counters, without the turn under way if there is one.
+    /// Updates the worker's counters, without the turn under way if there is one, and its processor.
     // WHY not inlined, here and below: the loop would save more registers.
     #[cold]
     #[inline(never)]
@@ -332,6 +332,7 @@ impl Worker {
         // way.
         let turns = self.status.turn().wrapping_sub(self.empty_searches.get() + under_way);
         self.done.set(self.counters().flush(turns, self.done.get()));
+        self.shared.processors.record(self.index, self.status.thread());
     }
 
     fn timers(&self) -> &TimerWheel {
@@ -367,6 +368,7 @@ impl Worker {
     fn park(&self, limit: ParkLimit) {
         self.flush_counters(0);
         self.shared.record_sleep();
+        self.shared.processors.clear(self.index, self.status.thread());
         let now = || self.shared.timers.clock().now();
         if self.shared.measuring.load(Ordering::Relaxed) > 0 {
             self.counters().begin_sleep(now());
@@ -375,6 +377,7 @@ impl Worker {
             ParkLimit::For(time) => self.parker.park_timeout(time),
             _ => self.parker.park(),
         }
+        self.shared.processors.record(self.index, self.status.thread());
         self.counters().end_sleep(now);
     }
 

@@ -63,6 +63,13 @@ impl<T> SharedQueue<T> {
         self.lifo_limit.load(Ordering::Relaxed)
     }
 
+    /// Returns whether the worker's processes compute or have long turns: each that waits is worth
+    /// a processor.
+    #[inline]
+    pub(crate) fn computes(&self) -> bool {
+        self.lifo_limit() == 0
+    }
+
     /// Returns the length of the stealable part up to which other workers leave it alone.
     #[inline]
     pub(crate) fn kept(&self) -> usize {
