@@ -58,7 +58,7 @@ impl Processors {
     }
 }
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
