@@ -14,7 +14,9 @@ impl ThreadId {
     /// meanwhile, unless they are all it may use. Afterwards the thread may use the same ones as before.
     ///
     /// A change of the processors that the thread may use is lost if another thread makes it during
-    /// the call. If the thread has ended, the kernel reports an error, which is ignored.
+    /// the call, so the caller ensures that no other call for the thread is under way. Threads that the
+    /// thread spawns before the call has returned are kept off `processors` for good. If the thread has
+    /// ended, the kernel reports an error, which is ignored.
     ///
     /// COST: three system calls on Linux, 1 to 2 µs.
     pub fn wake_apart(self, processors: impl Iterator<Item = u32>, wake: impl FnOnce()) {
